@@ -1,0 +1,87 @@
+//! The request that starts a probe and the reports that follow it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What a probe is to do. One JSON object on its standard input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    pub workload: String,
+    /// Every parameter, in its written form.
+    pub params: BTreeMap<String, String>,
+    /// The settings that the probe applies to itself, in their written form.
+    pub settings: BTreeMap<String, String>,
+    /// A folder for the workload's own files; it is empty, and removed afterwards.
+    pub scratch: PathBuf,
+}
+
+/// What a probe says. One JSON object a line; the name of the variant is the object's only key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Report {
+    /// Set up; the measurement begins.
+    Ready {},
+    /// A setting as it was read back in the thread that measures.
+    Effective { setting: String, value: String, as_requested: bool, why: String },
+    /// Rows of a part, in the order in which they were taken.
+    Rows { part: usize, rows: Vec<Vec<u64>> },
+    /// A figure beside the samples.
+    Fact { name: String, value: f64 },
+    /// The probe ends without having done all of it; what was recorded before stays.
+    Failed { why: String },
+    /// All done.
+    Done {},
+}
+
+impl Report {
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// A sentence with the line, when it is not a report.
+    pub fn parse(line: &str) -> Result<Self, String> {
+        serde_json::from_str(line).map_err(|e| {
+            let shown: String = line.chars().take(120).collect();
+            format!("the probe said something that is no report ({e}): {shown}")
+        })
+    }
+
+    /// The line that stands for it, without its end.
+    pub fn line(&self) -> String {
+        // A value of these types always has a JSON form: keys are text and numbers are finite or become null.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_have_the_lines_that_a_probe_in_any_language_writes() {
+        let lines = [
+            (Report::Ready {}, r#"{"ready":{}}"#),
+            (Report::Rows { part: 0, rows: vec![vec![1, 2], vec![3, 4]] }, r#"{"rows":{"part":0,"rows":[[1,2],[3,4]]}}"#),
+            (Report::Failed { why: "no \"luck\"".into() }, r#"{"failed":{"why":"no \"luck\""}}"#),
+            (Report::Done {}, r#"{"done":{}}"#),
+        ];
+        for (report, line) in lines {
+            assert_eq!(report.line(), line);
+            assert_eq!(Report::parse(line), Ok(report));
+        }
+    }
+
+    #[test]
+    fn a_fact_may_be_written_as_a_whole_number() {
+        let fact = Report::Fact { name: "clock_pair_ns".into(), value: 25.0 };
+        assert_eq!(Report::parse(r#"{"fact":{"name":"clock_pair_ns","value":25}}"#), Ok(fact));
+    }
+
+    #[test]
+    fn what_is_no_report_is_refused_and_shown() {
+        let error = Report::parse("Segmentation fault").expect_err("no report");
+        assert!(error.contains("Segmentation fault"), "{error}");
+        assert!(Report::parse(r#"{"rows":{"part":0,"rows":[[-1]]}}"#).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! What can be wrong with a recording, said so that its owner knows what to do.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why a recording could not be written or read at all.
+#[derive(Debug)]
+pub enum Error {
+    /// The system refused an operation on a file.
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    /// The folder holds no recording.
+    NotARecording { path: PathBuf },
+    /// The JSON is not a recording of a version that this program reads.
+    Unreadable { path: PathBuf, why: String },
+    /// It was written by a later version.
+    TooNew { path: PathBuf, version: u64, known: u32 },
+}
+
+impl Error {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { doing, path: path.to_owned(), source }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { doing, path, source } => {
+                write!(f, "could not {doing} {}: {source}", path.display())?;
+                match source.kind() {
+                    std::io::ErrorKind::StorageFull => {
+                        write!(f, " (the disk is full: free some space, or choose another folder with --out)")
+                    }
+                    std::io::ErrorKind::PermissionDenied => write!(f, " (choose a folder of your own with --out)"),
+                    _ => Ok(()),
+                }
+            }
+            Self::NotARecording { path } => {
+                write!(f, "{} is not a recording: it has no {}", path.display(), super::RECORDING_FILE)
+            }
+            Self::Unreadable { path, why } => write!(f, "{} cannot be read as a recording: {why}", path.display()),
+            Self::TooNew { path, version, known } => write!(
+                f,
+                "{} has format version {version}, and this program reads versions up to {known}: use a newer kizami",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong with a recording that could be read in part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Damage {
+    /// The JSON is not as it was written: its settings and names may not be what was in force.
+    RecordingEdited,
+    /// The samples file of a series is gone.
+    SamplesMissing { series: String },
+    /// The samples file does not begin as one.
+    SamplesForeign { series: String, why: String },
+    /// The samples file ends too early. The trials before the cut are whole.
+    SamplesTruncated { series: String, expected: u64, found: u64 },
+    /// The samples of one trial are not those that were written; the trial is left out.
+    TrialEdited { series: String, trial: usize },
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RecordingEdited => write!(
+                f,
+                "{} was changed after it was written: the settings and names in it may not be those of the run",
+                super::RECORDING_FILE
+            ),
+            Self::SamplesMissing { series } => write!(f, "series {series}: its samples file is missing"),
+            Self::SamplesForeign { series, why } => write!(f, "series {series}: its samples file is damaged: {why}"),
+            Self::SamplesTruncated { series, expected, found } => write!(
+                f,
+                "series {series}: its samples file was cut: {found} of {expected} rows are left; those are used"
+            ),
+            Self::TrialEdited { series, trial } => write!(
+                f,
+                "series {series}: the samples of trial {} are not those that were measured (checksum); it is left out",
+                trial + 1
+            ),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What `recording.json` says: the run, and for every series what was asked, what was in force, and what came of it.
+//!
+//! Names and settings are text here, because a recording outlives the program that knew their types. A reader of a
+//! later version must be able to read every earlier one: fields are added with a default and never change meaning;
+//! where that is not enough, [`FORMAT_VERSION`] grows and the reader keeps both ways.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the format that this program writes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One run and everything needed to judge it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    /// Always [`FORMAT_VERSION`] when written.
+    pub format_version: u32,
+    /// CRC-32 of the file with this field's digits as zeros: tells that a file was edited, not who did it.
+    pub checksum: String,
+    /// The version of the program that wrote it.
+    pub kizami_version: String,
+    /// The command line.
+    pub command: Vec<String>,
+    /// The studies (or single workloads) that were asked for.
+    pub studies: Vec<String>,
+    /// `quick`, `full`, or empty for a single workload with its own parameters.
+    #[serde(default)]
+    pub size: String,
+    /// Start, RFC 3339, UTC.
+    pub started: String,
+    /// End, once there is one.
+    #[serde(default)]
+    pub ended: Option<String>,
+    pub state: State,
+    /// The seed of the order and of the intervals.
+    pub seed: u64,
+    /// What the machine is: kernel, processor, memory, clock source, ….
+    pub host: BTreeMap<String, String>,
+    /// Versions of the programs that took part.
+    pub tools: BTreeMap<String, String>,
+    /// What could not be done, and why; one sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    pub series: Vec<Series>,
+    /// The order in which the trials ran.
+    pub order: Vec<Step>,
+}
+
+/// How far the run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Still running, or ended without saying so (killed, power lost).
+    Running,
+    Complete,
+    /// Stopped by its user; what was measured until then is whole.
+    Interrupted,
+    Failed,
+}
+
+/// One entry of the order: all parts of one workload's trial run together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The series that the trial filled, as indices.
+    pub series: Vec<usize>,
+    pub trial: usize,
+}
+
+/// The samples of one workload in one environment under one setting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Unique in the recording, and the stem of its samples file.
+    pub name: String,
+    pub workload: String,
+    pub environment: String,
+    /// The workload's parameters, every one of them, in their written form.
+    pub params: BTreeMap<String, String>,
+    /// The settings that were asked for, in their written form. One that is missing was left as it was.
+    pub requested: BTreeMap<String, String>,
+    /// Which part of a workload with several series, such as `cpu0`. Empty for the only one.
+    #[serde(default)]
+    pub part: String,
+    /// The first column is the sample.
+    pub columns: Vec<Column>,
+    /// How many operations one sample timed.
+    pub operations: u64,
+    /// An emulated environment's times are never ranked against native ones.
+    #[serde(default)]
+    pub emulated: bool,
+    /// Which group of which study asked for it, as `study/group`.
+    #[serde(default)]
+    pub asked_by: Vec<String>,
+    pub trials: Vec<Trial>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    pub name: String,
+    pub unit: Unit,
+}
+
+impl Column {
+    pub fn new(name: impl Into<String>, unit: Unit) -> Self {
+        Self { name: name.into(), unit }
+    }
+}
+
+/// What a cell counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    Nanoseconds,
+    Instructions,
+    Bytes,
+    Words,
+    BitsPerSecond,
+    Count,
+}
+
+/// One start of a fresh probe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Start, RFC 3339, UTC.
+    pub started: String,
+    /// Its rows in the samples file.
+    pub first_row: u64,
+    pub rows: u64,
+    /// How many of its first rows were taken cold: kept, marked, and not part of summaries.
+    pub cold_rows: u64,
+    /// Rows that found the buffer full.
+    #[serde(default)]
+    pub dropped: u64,
+    /// CRC-32 of its rows as they lie in the file.
+    pub crc32: u32,
+    pub outcome: Outcome,
+    /// What was in force, by setting.
+    pub effective: BTreeMap<String, Effective>,
+    /// What was counted beside the samples: clock pair, allocations, page faults, ….
+    pub facts: BTreeMap<String, f64>,
+}
+
+/// One setting as it was read back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effective {
+    pub value: String,
+    /// Whether that is what was asked for. True where nothing was asked.
+    pub as_requested: bool,
+    /// Why not, or how it was read.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Not ended yet, or the program that wrote it was killed.
+    Running,
+    Complete,
+    Interrupted,
+    Failed(String),
+}
+
+impl Series {
+    /// The file that holds its samples.
+    pub fn file(&self) -> String {
+        format!("{}.samples", self.name)
+    }
+
+    /// The index of the column `name`.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name == name)
+    }
+
+    /// Rows in all trials, cold ones too.
+    pub fn rows(&self) -> u64 {
+        self.trials.iter().map(|t| t.rows).sum()
+    }
+
+    /// Settings that were asked for and did not take effect in some trial: name, asked, in force, why.
+    pub fn refused(&self) -> Vec<(&str, &str, &Effective)> {
+        self.requested
+            .iter()
+            .filter_map(|(name, asked)| {
+                let refused =
+                    self.trials.iter().filter_map(|t| t.effective.get(name)).find(|effective| !effective.as_requested)?;
+                Some((name.as_str(), asked.as_str(), refused))
+            })
+            .collect()
+    }
+
+    /// A fact of all trials that have it: the median of them.
+    pub fn fact(&self, name: &str) -> Option<f64> {
+        let mut values: Vec<f64> = self.trials.iter().filter_map(|t| t.facts.get(name).copied()).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied()
+    }
+}

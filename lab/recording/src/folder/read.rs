@@ -1,0 +1,201 @@
+//! Reading a recording, and checking it.
+//!
+//! The JSON and the samples are foreign bytes here: names must not lead out of the folder, counts must fit together,
+//! checksums must hold. What does not hold becomes a [`Damage`] and costs only the trial or the series that it touches.
+
+use std::fs::{self, File};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::error::{Damage, Error};
+use super::model::{FORMAT_VERSION, Outcome, Recording, Series, State};
+use super::samples::{SamplesFile, View};
+use super::write::NO_CHECKSUM;
+use super::RECORDING_FILE;
+
+/// A recording that was read and checked.
+#[derive(Debug)]
+pub struct Reader {
+    folder: PathBuf,
+    recording: Recording,
+    damage: Vec<Damage>,
+    files: Vec<SamplesFile>,
+}
+
+/// One series of a [`Reader`], with its samples.
+#[derive(Debug, Clone, Copy)]
+pub struct Loaded<'a> {
+    pub series: &'a Series,
+    file: &'a SamplesFile,
+}
+
+impl Reader {
+    /// Reads the recording in `folder`.
+    ///
+    /// # Errors
+    /// When it is no recording, or one that cannot be understood at all. Lesser damage is in [`Self::damage`].
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(RECORDING_FILE);
+        let text = match fs::read_to_string(&path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::NotARecording { path: folder.to_owned() });
+            }
+            other => other.map_err(Error::io("read", &path))?,
+        };
+        let mut recording = parse(&text, &path)?;
+        let mut damage = Vec::new();
+        if !checksum_holds(&text, &recording.checksum) {
+            damage.push(Damage::RecordingEdited);
+        }
+        let files = recording.series.iter_mut().map(|series| check_series(folder, series, &mut damage)).collect();
+        Ok(Self { folder: folder.to_owned(), recording, damage, files })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The recording; trials that are damaged are gone from it or shortened, those that were cut short by a crash are
+    /// as long as their samples.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
+    }
+
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
+    pub fn series(&self) -> impl ExactSizeIterator<Item = Loaded<'_>> + Clone {
+        self.recording.series.iter().zip(&self.files).map(|(series, file)| Loaded { series, file })
+    }
+
+    /// The series named `name`.
+    pub fn find(&self, name: &str) -> Option<Loaded<'_>> {
+        self.series().find(|s| s.series.name == name)
+    }
+}
+
+impl<'a> Loaded<'a> {
+    /// The warm samples of all trials: what summaries are made of.
+    pub fn samples(&self) -> View<'a> {
+        self.column(0)
+    }
+
+    /// The warm rows' values in column `column`.
+    pub fn column(&self, column: usize) -> View<'a> {
+        self.view(column, |t| t.first_row + t.cold_rows..t.first_row + t.rows)
+    }
+
+    /// The cold rows' samples.
+    pub fn cold(&self) -> View<'a> {
+        self.view(0, |t| t.first_row..t.first_row + t.cold_rows)
+    }
+
+    /// All rows' values in column `column`, cold ones too.
+    pub fn everything(&self, column: usize) -> View<'a> {
+        self.view(column, |t| t.first_row..t.first_row + t.rows)
+    }
+
+    /// The warm samples of each trial by itself.
+    pub fn trials(&self) -> Vec<View<'a>> {
+        let rows = |t: &super::Trial| t.first_row + t.cold_rows..t.first_row + t.rows;
+        self.series.trials.iter().map(|t| View::new(self.file, 0, vec![rows(t)])).collect()
+    }
+
+    fn view(&self, column: usize, rows: impl Fn(&super::Trial) -> Range<u64>) -> View<'a> {
+        View::new(self.file, column, self.series.trials.iter().map(rows).collect())
+    }
+}
+
+fn parse(text: &str, path: &Path) -> Result<Recording, Error> {
+    let unreadable = |why: String| Error::Unreadable { path: path.to_owned(), why };
+    let json: serde_json::Value = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
+    match json.get("format_version").and_then(serde_json::Value::as_u64) {
+        None => return Err(unreadable("it has no format_version".into())),
+        Some(version) if version > u64::from(FORMAT_VERSION) => {
+            return Err(Error::TooNew { path: path.to_owned(), version, known: FORMAT_VERSION });
+        }
+        Some(_) => {}
+    }
+    // Parsed from the text and not from the value, so that an error says where.
+    let recording: Recording = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
+    for series in &recording.series {
+        let name = &series.name;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+=,%".contains(c);
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+            return Err(unreadable(format!("series name {name:?} is not a plain file name")));
+        }
+        if series.columns.is_empty() || series.columns.len() > 4096 || series.operations == 0 {
+            return Err(unreadable(format!("series {name} has no columns, too many, or no operations")));
+        }
+        let mut next = 0;
+        for trial in &series.trials {
+            let fits = trial.first_row == next && trial.cold_rows <= trial.rows;
+            next = match trial.first_row.checked_add(trial.rows) {
+                Some(next) if fits && next < 1 << 48 => next,
+                _ => return Err(unreadable(format!("the trials of series {name} do not follow one another"))),
+            };
+        }
+    }
+    if let Some(step) = recording.order.iter().find(|s| s.series.iter().any(|&i| i >= recording.series.len())) {
+        return Err(unreadable(format!("its order names a series that it does not have: {:?}", step.series)));
+    }
+    Ok(recording)
+}
+
+fn checksum_holds(text: &str, checksum: &str) -> bool {
+    let bare = text.replacen(checksum, NO_CHECKSUM, 1);
+    checksum.len() == NO_CHECKSUM.len() && format!("{:08x}", crc32fast::hash(bare.as_bytes())) == checksum
+}
+
+/// Opens the samples of `series`, and brings its trials to what is really there.
+fn check_series(folder: &Path, series: &mut Series, damage: &mut Vec<Damage>) -> SamplesFile {
+    let (name, columns) = (series.name.clone(), series.columns.len());
+    let expected = series.rows();
+    let file = match File::open(folder.join(series.file())).and_then(|f| SamplesFile::open(&f, columns)) {
+        Ok(file) => file,
+        Err(_) if expected == 0 => SamplesFile::empty(columns),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            damage.push(Damage::SamplesMissing { series: name.clone() });
+            SamplesFile::empty(columns)
+        }
+        Err(e) => {
+            damage.push(Damage::SamplesForeign { series: name.clone(), why: e.to_string() });
+            SamplesFile::empty(columns)
+        }
+    };
+    // A trial without an end was cut short by a crash: it has the rows that reached the disk.
+    if let Some(last) = series.trials.last_mut().filter(|t| t.outcome == Outcome::Running) {
+        last.rows = file.rows().saturating_sub(last.first_row);
+        last.cold_rows = last.cold_rows.min(last.rows);
+    } else if file.rows() < expected && !damage.iter().any(|d| is_about(d, &name)) {
+        damage.push(Damage::SamplesTruncated { series: name.clone(), expected, found: file.rows() });
+    }
+    for (index, trial) in series.trials.iter_mut().enumerate() {
+        let there = file.rows().saturating_sub(trial.first_row).min(trial.rows);
+        if there < trial.rows {
+            trial.rows = there;
+            trial.cold_rows = trial.cold_rows.min(there);
+            trial.outcome = Outcome::Failed("its samples were cut from the file".into());
+        } else if trial.outcome != Outcome::Running
+            && crc32fast::hash(file.bytes(trial.first_row..trial.first_row + trial.rows)) != trial.crc32
+        {
+            damage.push(Damage::TrialEdited { series: name.clone(), trial: index });
+            // All rows are marked cold: they stay where they are, and no summary takes them.
+            trial.cold_rows = trial.rows;
+            trial.outcome = Outcome::Failed("its samples were edited".into());
+        }
+    }
+    file
+}
+
+fn is_about(damage: &Damage, name: &str) -> bool {
+    matches!(damage, Damage::SamplesMissing { series } | Damage::SamplesForeign { series, .. } if series == name)
+}
+
+impl Recording {
+    /// Whether the run ended without saying so.
+    pub fn was_killed(&self) -> bool {
+        self.state == State::Running
+    }
+}

@@ -1,0 +1,164 @@
+//! The samples file: sixteen bytes that say what it is, then rows of little-endian `u64` cells.
+//!
+//! The header is `KZSAMPLE`, the version and the number of columns (both `u32`, little-endian). Room is reserved beyond
+//! the end of a file that is being written; its length is always that of the rows in it.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+
+use memmap2::Mmap;
+
+use crate::stats::Samples;
+
+const MAGIC: &[u8; 8] = b"KZSAMPLE";
+const VERSION: u32 = 1;
+const HEADER: u64 = 16;
+
+pub(super) fn header(columns: usize) -> [u8; HEADER as usize] {
+    let mut bytes = [0; HEADER as usize];
+    bytes[..8].copy_from_slice(MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[12..].copy_from_slice(&(columns as u32).to_le_bytes());
+    bytes
+}
+
+/// Where row `row` begins.
+pub(super) fn offset(columns: usize, row: u64) -> u64 {
+    HEADER + row * columns as u64 * 8
+}
+
+/// Reserves disk space up to `len`, so that a write below it does not meet a full disk. The size stays, so a crash
+/// leaves only rows that were written.
+pub(super) fn reserve(file: &File, len: u64) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let (len, mode) = (i64::try_from(len).map_err(io::Error::other)?, libc::FALLOC_FL_KEEP_SIZE);
+    loop {
+        // SAFETY: a system call on a descriptor that `file` keeps open; no memory is involved.
+        if unsafe { libc::fallocate(file.as_raw_fd(), mode, 0, len) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => continue,
+            // Some file systems cannot reserve; a full disk is then met when the rows are written.
+            Some(libc::EOPNOTSUPP | libc::ENOSYS) => return Ok(()),
+            _ => return Err(error),
+        }
+    }
+}
+
+/// A samples file, mapped, whose header was checked.
+#[derive(Debug)]
+pub(super) struct SamplesFile {
+    /// `None` for a file without rows, which cannot be mapped.
+    map: Option<Mmap>,
+    columns: usize,
+    rows: u64,
+}
+
+impl SamplesFile {
+    /// Maps `file`, which must have `columns` columns.
+    pub(super) fn open(file: &File, columns: usize) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        if len < HEADER {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is shorter than its header"));
+        }
+        // SAFETY: the mapping is read-only and private to this process. Another process that cuts the file while it is
+        // read makes an access fault (SIGBUS); recordings are not written to after their run, and a run in progress
+        // only grows its files.
+        let map = unsafe { Mmap::map(file)? };
+        let wrong = |why: String| Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        if &map[..8] != MAGIC {
+            return wrong("it does not begin as a samples file".into());
+        }
+        let word = |at: usize| u32::from_le_bytes([map[at], map[at + 1], map[at + 2], map[at + 3]]);
+        if word(8) != VERSION {
+            return wrong(format!("it has version {} and this program reads {VERSION}", word(8)));
+        }
+        if word(12) as usize != columns {
+            return wrong(format!("it has {} columns where its recording says {columns}", word(12)));
+        }
+        let rows = (len - HEADER) / (columns as u64 * 8);
+        Ok(Self { map: Some(map), columns, rows })
+    }
+
+    /// A file without a row.
+    pub(super) fn empty(columns: usize) -> Self {
+        Self { map: None, columns, rows: 0 }
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The rows `range` as they lie in the file.
+    pub(super) fn bytes(&self, range: Range<u64>) -> &[u8] {
+        let clip = |row: u64| offset(self.columns, row.min(self.rows)) as usize;
+        match &self.map {
+            Some(map) => &map[clip(range.start)..clip(range.end)],
+            None => &[],
+        }
+    }
+
+    fn cell(&self, row: u64, column: usize) -> u64 {
+        let at = offset(self.columns, row) as usize + column * 8;
+        let Some(bytes) = self.map.as_ref().and_then(|m| m.get(at..at + 8)) else { return 0 };
+        bytes.try_into().map(u64::from_le_bytes).unwrap_or(0)
+    }
+}
+
+/// One column of some row ranges of a series, as samples in the order in which they were taken.
+#[derive(Debug, Clone)]
+pub struct View<'a> {
+    file: &'a SamplesFile,
+    column: usize,
+    ranges: Vec<Range<u64>>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(file: &'a SamplesFile, column: usize, ranges: Vec<Range<u64>>) -> Self {
+        let ranges = ranges.into_iter().map(|r| r.start.min(file.rows)..r.end.min(file.rows)).collect();
+        Self { file, column, ranges }
+    }
+
+    /// All values. For series that are known to be short, such as one row a step.
+    pub fn to_vec(&self) -> Vec<u64> {
+        let mut all = Vec::with_capacity(self.len() as usize);
+        self.visit(0, self.len(), &mut |piece| all.extend_from_slice(piece));
+        all
+    }
+}
+
+impl Samples for View<'_> {
+    fn len(&self) -> u64 {
+        self.ranges.iter().map(|r| r.end - r.start).sum()
+    }
+
+    fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
+        let mut buffer = [0u64; 1024];
+        let mut before = 0;
+        for range in &self.ranges {
+            let len = range.end - range.start;
+            let (from, to) = (start.clamp(before, before + len), end.clamp(before, before + len));
+            let mut row = range.start + (from - before);
+            let last = range.start + (to - before);
+            while row < last {
+                let count = (last - row).min(buffer.len() as u64) as usize;
+                if self.file.columns == 1 {
+                    let bytes = self.file.bytes(row..row + count as u64);
+                    for (cell, bytes) in buffer.iter_mut().zip(bytes.as_chunks::<8>().0) {
+                        *cell = u64::from_le_bytes(*bytes);
+                    }
+                } else {
+                    for (i, cell) in buffer[..count].iter_mut().enumerate() {
+                        *cell = self.file.cell(row + i as u64, self.column);
+                    }
+                }
+                see(&buffer[..count]);
+                row += count as u64;
+            }
+            before += len;
+        }
+    }
+}

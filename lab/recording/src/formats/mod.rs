@@ -1,0 +1,1 @@
+//! Samples of other tools, coming in and going out.
