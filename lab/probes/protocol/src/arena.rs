@@ -74,13 +74,18 @@ impl Arena {
             end = bytes.and_then(|b| end.checked_add(pages(b))).filter(|e| *e < 1 << 46).ok_or_else(absurd)?;
         }
         // SAFETY: the name is a C string; the result is a descriptor or an error.
-        let fd = unsafe { libc::memfd_create(c"kizami-arena".as_ptr(), libc::MFD_CLOEXEC) };
+        let fd = unsafe { libc::memfd_create(c"kizami-arena".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the kernel just gave this descriptor to us alone.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
         file.set_len(end as u64)?;
+        // A probe that cut the file would make the lab's reads fault.
+        // SAFETY: a system call on an open descriptor; no memory is involved.
+        if unsafe { libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
         let map = MmapOptions::new().len(end).map_raw(&file)?;
         let arena = Self { file, map, parts: sizes.len() };
         for (index, (size, offset)) in sizes.iter().zip(offsets).enumerate() {

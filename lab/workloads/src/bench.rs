@@ -1,0 +1,161 @@
+//! What a workload is given to work with: recorders, a clock, a folder, and a way to know that it should stop.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kizami_recording::Recorder;
+use kizami_recording::folder::Effective;
+
+use crate::window;
+
+/// `CLOCK_MONOTONIC`, in nanoseconds. Through the vDSO: no system call where the clock source allows it.
+#[inline(always)]
+pub fn clock_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec of ours; the clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    recorders: Vec<Option<Recorder<'a>>>,
+    stop: &'a AtomicBool,
+    scratch: &'a Path,
+    facts: Vec<(String, f64)>,
+    effective: Vec<(String, Effective)>,
+}
+
+impl<'a> Bench<'a> {
+    /// A bench with one recorder for each part of the workload, in its order.
+    pub fn new(recorders: Vec<Recorder<'a>>, stop: &'a AtomicBool, scratch: &'a Path) -> Self {
+        let recorders = recorders.into_iter().map(Some).collect();
+        Self { recorders, stop, scratch, facts: Vec::new(), effective: Vec::new() }
+    }
+
+    /// The recorder of part `index`, to be taken once; it may move to another thread.
+    ///
+    /// # Errors
+    /// When the workload asks for more than its `parts` declared, or twice.
+    pub fn recorder(&mut self, index: usize) -> Result<Recorder<'a>, Failure> {
+        self.recorders
+            .get_mut(index)
+            .and_then(Option::take)
+            .ok_or_else(|| Failure::Impossible(format!("the recorder of part {index} is not there to be taken")))
+    }
+
+    /// Whether to end early. A workload looks at it at least every 100 ms, and returns normally when it is raised.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for other threads.
+    pub fn stop(&self) -> &'a AtomicBool {
+        self.stop
+    }
+
+    /// An empty folder for files of the workload's own. The lab removes it.
+    pub fn scratch(&self) -> &'a Path {
+        self.scratch
+    }
+
+    /// Puts a figure beside the samples.
+    pub fn fact(&mut self, name: &str, value: f64) {
+        self.facts.push((name.to_owned(), value));
+    }
+
+    /// Says what was really in force where the workload itself arranged it (socket buffers, the cache's state, …).
+    pub fn effective(&mut self, setting: &str, value: impl Into<String>, as_requested: bool, why: &str) {
+        let effective = Effective { value: value.into(), as_requested, why: why.to_owned() };
+        self.effective.push((setting.to_owned(), effective));
+    }
+
+    /// Runs the measurement itself, and records as facts what happened in it: page faults and context switches of the
+    /// whole process, its processor time, and allocations where they are counted.
+    pub fn window<T>(&mut self, measure: impl FnOnce(&mut Self) -> T) -> T {
+        let (before, allocated) = (Usage::now(), window::allocations());
+        window::open();
+        let result = measure(self);
+        window::close();
+        let (after, allocations) = (Usage::now(), window::allocations() - allocated);
+        self.fact("minor_faults", (after.minor - before.minor) as f64);
+        self.fact("major_faults", (after.major - before.major) as f64);
+        self.fact("voluntary_switches", (after.voluntary - before.voluntary) as f64);
+        self.fact("involuntary_switches", (after.involuntary - before.involuntary) as f64);
+        self.fact("cpu_seconds", after.cpu - before.cpu);
+        self.fact("allocations", allocations as f64);
+        result
+    }
+
+    pub fn facts(&self) -> &[(String, f64)] {
+        &self.facts
+    }
+
+    pub fn effective_settings(&self) -> &[(String, Effective)] {
+        &self.effective
+    }
+}
+
+/// What the kernel accounted to this process.
+struct Usage {
+    minor: i64,
+    major: i64,
+    voluntary: i64,
+    involuntary: i64,
+    cpu: f64,
+}
+
+impl Usage {
+    fn now() -> Self {
+        // SAFETY: an all-zero rusage is a valid one, and the call fills it; RUSAGE_SELF cannot fail.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+            usage
+        };
+        let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
+        Self {
+            minor: usage.ru_minflt,
+            major: usage.ru_majflt,
+            voluntary: usage.ru_nvcsw,
+            involuntary: usage.ru_nivcsw,
+            cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        }
+    }
+}
+
+/// Why a workload could not be done.
+#[derive(Debug)]
+pub enum Failure {
+    /// The system refused.
+    Os { doing: String, source: io::Error },
+    /// The parameters cannot be met on this machine, or the work came out wrong; a sentence.
+    Impossible(String),
+}
+
+impl Failure {
+    /// For `map_err`: what was tried, and on what.
+    pub fn os(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Os { doing, source }
+    }
+
+    /// The error that the last system call left.
+    pub fn last_os(doing: impl Into<String>) -> Self {
+        Self::Os { doing: doing.into(), source: io::Error::last_os_error() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Os { doing, source } => write!(f, "could not {doing}: {source}"),
+            Self::Impossible(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,35 @@
+//! The workloads of a Linux process. Each file documents its algorithm and names its reference tool.
+
+use crate::Workload;
+
+/// Declares each file and lists its `WORKLOAD`: the one place that knows them all.
+macro_rules! workloads {
+    ($($file:ident),* $(,)?) => {
+        $(pub mod $file;)*
+        /// Every workload, in the order in which they are listed to users.
+        pub static ALL: &[&Workload] = &[$(&$file::WORKLOAD),*];
+    };
+}
+
+workloads! {
+    empty,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Params;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn names_are_unique_and_defaults_are_valid() {
+        let names: BTreeSet<_> = ALL.iter().map(|w| w.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        for workload in ALL {
+            let params = Params::new(workload, &BTreeMap::new());
+            let params = params.unwrap_or_else(|(_, why)| panic!("{}: {why}", workload.name));
+            let again = Params::new(workload, &params.written()).expect("its own written form");
+            assert_eq!(params.written(), again.written());
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Work that runs on everything: plain functions, `no_std`, without allocation, system calls or clocks.
+
+/// The sum of 1 to `n`, added one by one. Opaque to the optimiser, which would otherwise write n(n+1)/2.
+pub fn sum(n: u64) -> u64 {
+    (1..=n).fold(0, |sum, i| core::hint::black_box(sum + i))
+}
+
+/// The Fibonacci number of `n` by naive double recursion, with fib(0) = 0 and fib(1) = 1.
+pub fn fib(n: u64) -> u64 {
+    if n < 2 { n } else { core::hint::black_box(fib(n - 1)) + core::hint::black_box(fib(n - 2)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_functions_give_the_studys_results() {
+        assert_eq!(sum(4000), 8_002_000);
+        assert_eq!(fib(20), 6765);
+    }
+}
