@@ -1,1 +1,82 @@
-//! (skeleton)
+//! Starting a probe somewhere, and bringing back its samples.
+//!
+//! - [`Job`]: one workload with its parameters, in one environment, under one set of settings.
+//! - [`Environment`]: knows how to start a probe in one kind of place, and nothing of what becomes of the samples.
+//! - [`run_trial`]: follows a started probe to its end, whatever that is: done, failed, killed, hung, interrupted.
+//!
+//! A new environment is one file with a type that is an [`Environment`], and a line in [`ALL`].
+
+mod beam;
+mod error;
+mod host;
+mod job;
+mod launch;
+mod loads;
+mod locate;
+mod reference;
+mod trial;
+
+pub use error::Error;
+pub use job::{Job, LOAD, NO_LOAD, load_names};
+pub use launch::Started;
+pub use trial::{Sink, TrialEnd, run_trial};
+
+use kizami_workloads::{Params, Workload};
+
+/// A kind of place in which probes run.
+pub trait Environment: Sync {
+    /// The name in studies, on the command line and in recordings.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in a few words.
+    fn title(&self) -> &'static str;
+
+    /// Whether its times are an emulator's.
+    fn emulated(&self) -> bool {
+        false
+    }
+
+    /// Whether it can run at all on this machine.
+    ///
+    /// # Errors
+    /// A sentence that says what is missing and how to get it.
+    fn available(&self) -> Result<(), String>;
+
+    /// Whether it can do this work.
+    ///
+    /// # Errors
+    /// A sentence that says why not.
+    fn supports(&self, workload: &Workload, params: &Params) -> Result<(), String>;
+
+    /// Programs that take part, with their versions.
+    fn versions(&self) -> Vec<(String, String)>;
+
+    /// Starts a fresh probe for `job`, which records into `arena` or sends rows. `scratch` is an empty folder of this
+    /// trial.
+    ///
+    /// # Errors
+    /// When the probe could not be started.
+    fn start(
+        &self,
+        job: &Job,
+        arena: &kizami_protocol::Arena,
+        scratch: &std::path::Path,
+    ) -> Result<Started, Error>;
+}
+
+/// Every environment, in the order in which they are listed to users.
+pub static ALL: &[&dyn Environment] = &[
+    &host::Host,
+    &beam::Beam,
+    &reference::CYCLICTEST,
+    &reference::HACKBENCH,
+    &reference::PERF,
+    &reference::NUTTCP,
+    &reference::IPERF3,
+    &reference::FIO,
+];
+
+/// The environment named `name`.
+pub fn find(name: &str) -> Option<&'static dyn Environment> {
+    ALL.iter().copied().find(|e| e.name() == name)
+}

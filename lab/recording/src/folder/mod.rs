@@ -7,12 +7,14 @@
 //! - [`Writer`] writes both, [`Reader`] checks both. What is damaged is named; what is whole stays readable.
 
 mod error;
+mod measured;
 mod model;
 mod read;
 mod samples;
 mod write;
 
 pub use error::{Damage, Error};
+pub use measured::Measured;
 pub use model::{Column, Effective, FORMAT_VERSION, Outcome, Recording, Series, State, Step, Trial, Unit};
 pub use read::{Loaded, Reader};
 pub use samples::View;

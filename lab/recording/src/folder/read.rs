@@ -98,8 +98,13 @@ impl<'a> Loaded<'a> {
 
     /// The warm samples of each trial by itself.
     pub fn trials(&self) -> Vec<View<'a>> {
+        self.trials_of(0)
+    }
+
+    /// The warm rows' values in column `column`, of each trial by itself.
+    pub fn trials_of(&self, column: usize) -> Vec<View<'a>> {
         let rows = |t: &super::Trial| t.first_row + t.cold_rows..t.first_row + t.rows;
-        self.series.trials.iter().map(|t| View::new(self.file, 0, vec![rows(t)])).collect()
+        self.series.trials.iter().map(|t| View::new(self.file, column, vec![rows(t)])).collect()
     }
 
     fn view(&self, column: usize, rows: impl Fn(&super::Trial) -> Range<u64>) -> View<'a> {

@@ -1,0 +1,70 @@
+//! The host: a Linux process of this machine, without anything between.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use kizami_protocol::{Arena, Request};
+use kizami_settings::Scope;
+use kizami_workloads::{Params, Workload};
+
+use crate::error::Error;
+use crate::job::Job;
+use crate::launch::{self, Started};
+use crate::{Environment, locate};
+
+/// See the module.
+#[derive(Debug)]
+pub struct Host;
+
+/// The program that runs workloads in a Linux process.
+pub(crate) const PROBE: &str = "kizami-probe";
+
+impl Environment for Host {
+    fn name(&self) -> &'static str {
+        "host"
+    }
+
+    fn title(&self) -> &'static str {
+        "a Linux process of this machine"
+    }
+
+    fn available(&self) -> Result<(), String> {
+        locate::ours(PROBE).map(drop)
+    }
+
+    fn supports(&self, workload: &Workload, params: &Params) -> Result<(), String> {
+        if workload.linux.is_none() {
+            return Err(format!("workload {} does not run in a Linux process", workload.name));
+        }
+        if params.written().get("lang").is_some_and(|lang| lang != "native") {
+            return Err("a Linux process runs the native language only: set lang = \"native\", or use the environment \
+                        beam"
+                .into());
+        }
+        Ok(())
+    }
+
+    fn versions(&self) -> Vec<(String, String)> {
+        vec![(PROBE.to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
+    }
+
+    fn start(&self, job: &Job, arena: &Arena, scratch: &Path) -> Result<Started, Error> {
+        let mut command = Command::new(locate::ours(PROBE).map_err(Error::Unusable)?);
+        command.stdin(Stdio::piped());
+        let request = Request {
+            workload: job.workload().name.to_owned(),
+            params: job.params.written(),
+            settings: job.settings.of(Scope::Process).written(),
+            scratch: scratch.to_owned(),
+        };
+        let request = serde_json::to_vec(&request).map_err(|e| Error::Unusable(e.to_string()))?;
+        let lines = Box::new(launch::report_lines);
+        let mut started = launch::start(command, Some(arena.fd()), lines, || {})?;
+        if let Some(mut stdin) = started.child.stdin.take() {
+            // A probe that is gone already says why in its reports and exit status.
+            let _ = stdin.write_all(&request);
+        }
+        Ok(started)
+    }
+}

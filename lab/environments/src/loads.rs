@@ -1,0 +1,78 @@
+//! Background loads: processes of ours that keep the machine busy while something else is measured.
+//!
+//! Each is a probe with the argument `load NAME FOLDER`. It reports `ready` when it works, ends when its standard input
+//! does, and then says how much it did, so that a load that did nothing is not taken for one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kizami_protocol::Report;
+use kizami_recording::folder::Effective;
+use kizami_workloads::loads::Load;
+
+use crate::error::Error;
+use crate::host::PROBE;
+use crate::launch::{self, Started};
+use crate::locate;
+
+/// How long a load may take to begin or to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) struct Running {
+    loads: Vec<(&'static Load, Started)>,
+}
+
+/// Starts `loads`, and returns when all of them work.
+pub(crate) fn start(loads: &[&'static Load], scratch: &Path) -> Result<Running, Error> {
+    let mut running = Vec::new();
+    for load in loads {
+        let folder = scratch.join(format!("load-{}", load.name));
+        std::fs::create_dir_all(&folder).map_err(Error::os(format!("make the folder {}", folder.display())))?;
+        let mut command = Command::new(locate::ours(PROBE).map_err(Error::Unusable)?);
+        command.args(["load", load.name]).arg(&folder).stdin(Stdio::piped());
+        running.push((*load, launch::start(command, None, Box::new(launch::report_lines), || {})?));
+    }
+    for (load, started) in &running {
+        match started.reports.recv_timeout(PATIENCE) {
+            Ok(Ok(Report::Ready {})) => {}
+            Ok(Ok(Report::Failed { why })) => {
+                return Err(Error::Unusable(format!("the load {} could not begin: {why}", load.name)));
+            }
+            _ => {
+                let said = started.error_output();
+                return Err(Error::Unusable(format!("the load {} did not begin: {said}", load.name)));
+            }
+        }
+    }
+    Ok(Running { loads: running })
+}
+
+impl Running {
+    /// Ends the loads: what was in force, and how much each did.
+    pub(crate) fn stop(mut self) -> (Effective, BTreeMap<String, f64>) {
+        let mut facts = BTreeMap::new();
+        let mut idle = Vec::new();
+        for (_, started) in &mut self.loads {
+            drop(started.child.stdin.take());
+        }
+        for (load, started) in &mut self.loads {
+            let mut operations = 0.0;
+            let begun = Instant::now();
+            while let Ok(Ok(report)) = started.reports.recv_timeout(PATIENCE.saturating_sub(begun.elapsed())) {
+                match report {
+                    Report::Fact { value, .. } => operations = value,
+                    Report::Failed { why } => idle.push(format!("{}: {why}", load.name)),
+                    _ => {}
+                }
+            }
+            if operations == 0.0 {
+                idle.push(format!("{} did nothing", load.name));
+            }
+            facts.insert(format!("load_{}_operations", load.name), operations);
+        }
+        let value = self.loads.iter().map(|(l, _)| l.name).collect::<Vec<_>>().join("+");
+        (Effective { value, as_requested: idle.is_empty(), why: idle.join("; ") }, facts)
+    }
+}

@@ -1,0 +1,30 @@
+//! Finding the programs that take part: ours beside the running one, others in `PATH`.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A file of ours, which is installed beside the running program. Test programs run one folder deeper.
+pub fn ours(name: &str) -> Result<PathBuf, String> {
+    let running = env::current_exe().map_err(|e| format!("the path of this program is unknown: {e}"))?;
+    let folders = running.ancestors().skip(1).take(2);
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
+        let folder = running.parent().unwrap_or(Path::new("?"));
+        format!("{name} is not beside this program in {}: build the whole workspace (cargo build)", folder.display())
+    })
+}
+
+/// A program in `PATH`.
+pub fn program(name: &str, package: &str) -> Result<PathBuf, String> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.is_file());
+    found.ok_or_else(|| format!("{name} is not installed (on Debian: apt install {package})"))
+}
+
+/// The first line that a program prints about its version, on whichever stream.
+pub fn version(program: &Path, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).stdin(Stdio::null()).output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}

@@ -1,0 +1,70 @@
+//! cyclictest (rt-tests): the wake-up latency of absolute periodic timers.
+//!
+//! Told to print every value in nanoseconds (`-v -N`), so that nothing is rounded into a histogram. It skips missed
+//! periods, so only the mode `skip` is the same measurement. Its own threads choose their policy; it is told that of the
+//! job.
+
+use kizami_workloads::{Params, Workload};
+
+use super::{Output, PartRows, Tool, does_not, only};
+use crate::job::Job;
+
+pub static CYCLICTEST: Tool = Tool {
+    name: "cyclictest",
+    title: "cyclictest of rt-tests",
+    package: "rt-tests",
+    version: &["--help"],
+    does,
+    arguments,
+    server: None,
+    rows,
+};
+
+fn does(workload: &Workload, params: &Params) -> Result<(), String> {
+    match workload.name {
+        "wakeup" => only(params, &[("mode", &["skip"])]),
+        _ => does_not("cyclictest", workload, "wakeup"),
+    }
+}
+
+fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {
+    let (params, us) = (&job.params, |name| (job.params.number(name) / 1000).to_string());
+    let mut arguments: Vec<String> = ["-q", "-v", "-N", "-i"].map(str::to_owned).to_vec();
+    arguments.push(us("interval"));
+    arguments.extend(["-d".to_owned(), us("distance"), "-l".to_owned(), params.number("cycles").to_string()]);
+    // It starts one thread unless told otherwise; with -a alone each thread is pinned to the processor of its number.
+    match params.choice("threads") {
+        "one" => arguments.push("-t1".into()),
+        _ => arguments.extend(["-t".into(), "-a".into()]),
+    }
+    // It asks for the lowest idle latency by default; the workload leaves that to the setting of the machine.
+    arguments.push("--laptop".into());
+    match job.settings.get("policy").and_then(|policy| policy.split_once(':')) {
+        Some((policy @ ("fifo" | "rr"), priority)) => {
+            arguments.extend([format!("--policy={policy}"), format!("-p{priority}")]);
+        }
+        _ => arguments.push("--policy=other".into()),
+    }
+    if job.settings.get("lock_memory") == Some("true") {
+        arguments.push("-m".into());
+    }
+    arguments
+}
+
+/// Lines of `thread: cycle: nanoseconds`.
+fn rows(output: &Output<'_>) -> Result<Vec<PartRows>, String> {
+    let mut parts: Vec<PartRows> = Vec::new();
+    for line in output.stdout.lines() {
+        let mut fields = line.split(':').map(str::trim);
+        let (Some(thread), Some(_), Some(value), None) = (fields.next(), fields.next(), fields.next(), fields.next())
+        else {
+            continue;
+        };
+        let (Ok(thread), Ok(value)) = (thread.parse::<usize>(), value.parse::<u64>()) else { continue };
+        match parts.iter_mut().find(|(part, _)| *part == thread) {
+            Some((_, rows)) => rows.push(vec![value]),
+            None => parts.push((thread, vec![vec![value]])),
+        }
+    }
+    if parts.is_empty() { Err("no line of the form thread: cycle: value".into()) } else { Ok(parts) }
+}

@@ -1,0 +1,60 @@
+//! nuttcp: TCP throughput, and UDP throughput and loss at an offered rate.
+//!
+//! One figure a start: a row with the time of the whole transfer and what went through. Its data port is told apart from
+//! its control port, which is the server's.
+
+use kizami_workloads::{Params, Workload};
+
+use super::{Output, PartRows, Tool, does_not};
+use crate::job::Job;
+
+pub static NUTTCP: Tool = Tool {
+    name: "nuttcp",
+    title: "nuttcp",
+    package: "nuttcp",
+    version: &["-V"],
+    does,
+    arguments,
+    server: Some(|port| vec!["-S".into(), "--nofork".into(), format!("-P{port}")]),
+    rows,
+};
+
+fn does(workload: &Workload, _: &Params) -> Result<(), String> {
+    match workload.name {
+        "tcp" | "udp" => Ok(()),
+        _ => does_not("nuttcp", workload, "tcp and udp"),
+    }
+}
+
+fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {
+    let params = &job.params;
+    let seconds = params.number("duration") as f64 / 1e9;
+    let mut arguments =
+        vec!["-fparse".to_owned(), format!("-P{port}"), format!("-p{}", port.wrapping_add(1).max(1024)), format!("-T{seconds}")];
+    if job.workload().name == "udp" {
+        arguments.extend(["-u".into(), format!("-l{}", params.number("size"))]);
+        // It takes whole kilobits.
+        arguments.push(format!("-R{}k", params.number("rate") / 1000));
+    } else {
+        arguments.push(format!("-l{}", params.number("chunk")));
+        arguments.push(if params.choice("direction") == "send" { "-t" } else { "-r" }.to_owned());
+    }
+    arguments.push("127.0.0.1".into());
+    arguments
+}
+
+fn rows(output: &Output<'_>) -> Result<Vec<PartRows>, String> {
+    let field = |name: &str| -> Result<f64, String> {
+        let mut fields = output.stdout.split_whitespace().filter_map(|f| f.split_once('='));
+        let value = fields.find(|(key, _)| *key == name).ok_or_else(|| format!("no {name}= in it"))?.1;
+        value.parse().map_err(|_| format!("{name}={value} is no number"))
+    };
+    let (bytes, seconds) = (field("megabytes")? * f64::from(1 << 20), field("real_seconds")?);
+    let (time, bytes) = ((seconds * 1e9).round() as u64, bytes.round() as u64);
+    if output.params.workload().name != "udp" {
+        return Ok(vec![(0, vec![vec![time, bytes]])]);
+    }
+    let (lost, received) = (field("drop")? as u64, field("pkt")? as u64);
+    let sent = received + lost;
+    Ok(vec![(0, vec![vec![time, output.params.number("rate"), sent, received, lost, 0, 0]])])
+}

@@ -1,0 +1,72 @@
+//! `perf bench`: sched messaging (message groups), sched pipe (round trips over two pipes) and syscall basic (getppid).
+//!
+//! Each start gives one figure, the mean over its loops, which is one sample. Its messaging has twenty senders and
+//! receivers a group and messages of 100 bytes, and cannot be told otherwise.
+
+use kizami_workloads::{Params, Workload};
+
+use super::{Output, PartRows, Tool, does_not, number_after, number_before, only};
+use crate::job::Job;
+
+pub static PERF: Tool = Tool {
+    name: "perf",
+    title: "perf bench",
+    package: "linux-perf",
+    version: &["--version"],
+    does,
+    arguments,
+    server: None,
+    rows,
+};
+
+fn does(workload: &Workload, params: &Params) -> Result<(), String> {
+    match workload.name {
+        "messages" => only(
+            params,
+            &[("mode", &["fixed"]), ("rounds", &["1"]), ("senders", &["20"]), ("receivers", &["20"]), ("size", &["100B"])],
+        ),
+        "pipe-rtt" => only(params, &[("size", &["4B"]), ("placement", &["free"])]),
+        "syscall" => only(params, &[("op", &["getppid"])]),
+        _ => does_not("perf bench", workload, "messages, pipe-rtt and syscall with op = getppid"),
+    }
+}
+
+fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {
+    let (params, number) = (&job.params, |name| job.params.number(name).to_string());
+    let mut arguments = vec!["bench".to_owned()];
+    match job.workload().name {
+        "messages" => {
+            arguments.extend(["sched", "messaging", "-g"].map(str::to_owned));
+            arguments.extend([number("groups"), "-l".into(), number("loops")]);
+            if params.choice("channel") == "pipe" {
+                arguments.push("-p".into());
+            }
+            if params.choice("tasks") == "threads" {
+                arguments.push("-t".into());
+            }
+        }
+        "pipe-rtt" => {
+            arguments.extend(["sched", "pipe", "-l"].map(str::to_owned));
+            arguments.push(number("trips"));
+            if params.choice("partner") == "thread" {
+                arguments.push("-T".into());
+            }
+        }
+        _ => {
+            arguments.extend(["syscall", "basic", "--loop"].map(str::to_owned));
+            arguments.push((params.number("batch") * params.number("samples")).to_string());
+        }
+    }
+    arguments
+}
+
+fn rows(output: &Output<'_>) -> Result<Vec<PartRows>, String> {
+    let text = output.stdout;
+    let sample = match output.params.workload().name {
+        "messages" => number_after(text, "Total time:")? * 1e9,
+        "pipe-rtt" => number_before(text, "usecs/op")? * 1e3,
+        // A sample of this workload times a batch of calls.
+        _ => number_before(text, "usecs/op")? * 1e3 * output.params.number("batch") as f64,
+    };
+    Ok(vec![(0, vec![vec![sample.round() as u64]])])
+}

@@ -1,0 +1,223 @@
+//! Following one probe from its start to its end.
+//!
+//! Invariants:
+//!
+//! - Rows reach the sink in order, whole, and also when the probe fails, is killed, hangs or is interrupted.
+//! - Rows are handed on every few seconds, so that a lab that is killed loses no more than that.
+//! - When the function returns, the probe and all that it started are gone.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use kizami_protocol::{Arena, PartSize, Report};
+use kizami_recording::Recorder;
+use kizami_recording::folder::Effective;
+use kizami_workloads::Part;
+
+use crate::error::Error;
+use crate::job::{Job, LOAD};
+use crate::launch::{self, Started};
+use crate::loads;
+
+/// How often rows are handed on while the probe still runs. Seldom, because writing them takes time of the machine.
+const HAND_ON: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a probe may take to end after it was asked to, before it is killed.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Takes what a trial gives.
+pub trait Sink {
+    /// Whole rows of `part`.
+    ///
+    /// # Errors
+    /// When they could not be kept; the trial ends then.
+    fn rows(&mut self, part: usize, cells: &[u64]) -> Result<(), String>;
+    fn effective(&mut self, setting: &str, effective: Effective);
+    fn fact(&mut self, name: &str, value: f64);
+    /// Called several times a second with the share that is done, 0 to 1.
+    fn progress(&mut self, done: f64);
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrialEnd {
+    Complete,
+    Interrupted,
+    Failed(String),
+}
+
+/// Runs one trial of `job`: starts its loads and a fresh probe, follows it, and cleans up. `parts` is what the workload
+/// says of itself; `interrupt` ends the trial early.
+///
+/// # Errors
+/// When it could not be started.
+pub fn run_trial(
+    job: &Job,
+    parts: &[Part],
+    scratch: &Path,
+    interrupt: &AtomicBool,
+    sink: &mut dyn Sink,
+) -> Result<TrialEnd, Error> {
+    let sizes: Vec<_> = parts.iter().map(|p| PartSize { columns: p.columns.len(), rows: p.rows }).collect();
+    let arena = Arena::create(&sizes).map_err(Error::os("get memory for the samples"))?;
+    let loads = loads::start(&job.loads, scratch)?;
+    let probe = job.environment.start(job, &arena, scratch)?;
+    let expected = Duration::from_secs_f64((job.workload().seconds)(&job.params).max(0.1));
+    let mut follow = Follow {
+        arena: &arena,
+        probe,
+        // Rows that come over a stream are put where a probe with shared memory would have put them.
+        recorders: Vec::new(),
+        handed_on: vec![0; sizes.len()],
+        begun: Instant::now(),
+        expected,
+        sink,
+    };
+    let end = follow.to_the_end(interrupt);
+    follow.hand_on().map_err(Error::Unusable)?;
+    let dropped: u64 = (0..sizes.len()).map(|part| arena.progress(part).dropped()).sum();
+    let sink = follow.sink;
+    sink.fact("dropped", dropped as f64);
+    if !job.loads.is_empty() {
+        let (effective, facts) = loads.stop();
+        sink.effective(LOAD, effective);
+        for (name, value) in facts {
+            sink.fact(&name, value);
+        }
+    }
+    Ok(end)
+}
+
+struct Follow<'a> {
+    arena: &'a Arena,
+    probe: Started,
+    recorders: Vec<Option<Recorder<'a>>>,
+    handed_on: Vec<u64>,
+    begun: Instant,
+    expected: Duration,
+    sink: &'a mut dyn Sink,
+}
+
+impl Follow<'_> {
+    fn to_the_end(&mut self, interrupt: &AtomicBool) -> TrialEnd {
+        let mut handed_on = Instant::now();
+        let mut asked_to_end: Option<(Instant, TrialEnd)> = None;
+        // Generous: on a machine with other work everything takes longer.
+        let limit = self.expected * 20 + Duration::from_secs(60);
+        loop {
+            match self.probe.reports.recv_timeout(LOOK) {
+                Ok(Ok(Report::Done {})) => return asked_to_end.map_or(TrialEnd::Complete, |(_, end)| end),
+                Ok(Ok(Report::Failed { why })) => {
+                    return asked_to_end.map_or(TrialEnd::Failed(why), |(_, end)| end);
+                }
+                Ok(Ok(report)) => {
+                    if let Err(why) = self.take(report) {
+                        return TrialEnd::Failed(why);
+                    }
+                }
+                Ok(Err(why)) => return TrialEnd::Failed(why),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return asked_to_end.map_or_else(|| TrialEnd::Failed(self.how_it_ended()), |(_, end)| end);
+                }
+            }
+            if handed_on.elapsed() > HAND_ON {
+                if let Err(why) = self.hand_on() {
+                    return TrialEnd::Failed(why);
+                }
+                handed_on = Instant::now();
+            }
+            self.tell_progress();
+            match &asked_to_end {
+                None => {
+                    let end = if interrupt.load(Ordering::Relaxed) {
+                        TrialEnd::Interrupted
+                    } else if self.begun.elapsed() > limit {
+                        TrialEnd::Failed(format!(
+                            "it did not end: expected about {:.0} s, stopped after {:.0} s",
+                            self.expected.as_secs_f64(),
+                            limit.as_secs_f64()
+                        ))
+                    } else {
+                        continue;
+                    };
+                    self.arena.stop().store(true, Ordering::Relaxed);
+                    self.probe.signal(libc::SIGTERM);
+                    asked_to_end = Some((Instant::now(), end));
+                }
+                Some((since, _)) if since.elapsed() > GRACE => self.probe.signal(libc::SIGKILL),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn take(&mut self, report: Report) -> Result<(), String> {
+        match report {
+            Report::Ready {} => {
+                if let Some(read_back) = self.probe.read_back.take() {
+                    for (setting, effective) in read_back(self.probe.child.id()) {
+                        self.sink.effective(&setting, effective);
+                    }
+                }
+            }
+            Report::Effective { setting, value, as_requested, why } => {
+                self.sink.effective(&setting, Effective { value, as_requested, why });
+            }
+            Report::Fact { name, value } => self.sink.fact(&name, value),
+            Report::Rows { part, rows } => {
+                if part >= self.arena.parts() {
+                    return Err(format!("the probe sent rows of part {part}, and there are {}", self.arena.parts()));
+                }
+                if self.recorders.is_empty() {
+                    self.recorders = (0..self.arena.parts()).map(|part| self.arena.recorder(part)).collect();
+                }
+                let columns = self.arena.columns(part);
+                if let Some(row) = rows.iter().find(|row| row.len() != columns) {
+                    return Err(format!("the probe sent a row of {} cells where {columns} belong", row.len()));
+                }
+                if let Some(Some(recorder)) = self.recorders.get_mut(part) {
+                    rows.iter().for_each(|row| recorder.push_row(row));
+                }
+            }
+            Report::Done {} | Report::Failed { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Gives the sink what it does not have yet.
+    fn hand_on(&mut self) -> Result<(), String> {
+        /// Cells at a time, so that the copy stays small.
+        const PIECE: u64 = 1 << 16;
+        for (part, handed_on) in self.handed_on.iter_mut().enumerate() {
+            let complete = self.arena.progress(part).rows();
+            let piece = (PIECE / self.arena.columns(part) as u64).max(1);
+            while *handed_on < complete {
+                let to = (*handed_on + piece).min(complete);
+                let cells = self.arena.copy_rows(part, *handed_on, to);
+                self.sink.rows(part, &cells)?;
+                *handed_on = to;
+            }
+        }
+        Ok(())
+    }
+
+    /// By rows where the number of rows is what ends the trial, by time otherwise.
+    fn tell_progress(&mut self) {
+        let by_time = (self.begun.elapsed().as_secs_f64() / self.expected.as_secs_f64()).min(0.99);
+        let of_part = |part| self.arena.progress(part).rows() as f64 / self.arena.capacity(part).max(1) as f64;
+        let by_rows = (0..self.arena.parts()).map(of_part).fold(0.0, f64::max);
+        self.sink.progress(by_time.max(by_rows));
+    }
+
+    fn how_it_ended(&mut self) -> String {
+        let ending = match self.probe.child.wait() {
+            Ok(status) => launch::ending(status),
+            Err(e) => format!("ended, and its status is unknown ({e})"),
+        };
+        let said = self.probe.error_output();
+        let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
+        format!("the probe {ending} before it was done{said}")
+    }
+}

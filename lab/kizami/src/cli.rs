@@ -1,0 +1,258 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+
+/// How real-time is this machine? Measure it, and show it.
+#[derive(Debug, Parser)]
+#[command(name = "kizami", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  kizami doctor                         what stands between this machine and real-time behaviour
+  kizami run linux nerves --quick       both studies in about three minutes, with a report
+  kizami run wakeup --set policy=other,fifo:80 --load none,cpu
+  kizami show                           the newest recording as tables
+  kizami compare A B                    ratios with intervals, and which differences are supported
+
+Exit status: 0 done · 1 failed · 2 wrong usage · 3 some trials failed · 4 recording damaged · 5 a bound was missed ·
+75 another run is measuring · 130 interrupted (what was measured until then is kept)")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Write the result to standard output as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Colour,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// What can be measured: studies, workloads, environments, settings and loads
+    List(List),
+    /// What stands between this machine and real-time behaviour, with the commands that change it
+    Doctor(Doctor),
+    /// Measure a study or a workload, and write a recording with a report
+    Run(Run),
+    /// Write the report of a recording again
+    Report(ReportArgs),
+    /// Show a recording as tables
+    Show(Show),
+    /// Compare series, or two recordings: ratios with intervals, and whether the difference is supported
+    Compare(Compare),
+    /// Write samples, figures or tables in other formats
+    Export(Export),
+    /// Read another tool's samples into a recording
+    Import(Import),
+    /// Run one comparison and hold it to its bounds
+    Bench(Bench),
+    /// Print the completions for a shell
+    Completions { shell: clap_complete::Shell },
+    /// Restores settings when the run that changed them is gone; started by `run`
+    #[command(hide = true, name = GUARD)]
+    Guard { journal: PathBuf },
+}
+
+/// The hidden command that restores settings.
+pub const GUARD: &str = "restore-guard";
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Tell everything about this study, workload, environment, setting or load
+    pub name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Leave out the second of listening to the neighbours
+    #[arg(long)]
+    pub quick: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Studies (names or TOML files) or workloads
+    #[arg(required = true, value_name = "STUDY|WORKLOAD", value_hint = ValueHint::FilePath)]
+    pub what: Vec<String>,
+
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+#[derive(Debug, Args, Clone, Default)]
+pub struct RunOptions {
+    /// Sizes that give an impression in minutes (the default)
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+
+    /// The published sizes: minutes to hours
+    #[arg(long)]
+    pub full: bool,
+
+    /// Set a parameter or a setting; several values, separated by commas, are all measured
+    #[arg(long = "set", value_name = "NAME=VALUE[,VALUE…]", value_parser = parse_set)]
+    pub set: Vec<(String, Vec<String>)>,
+
+    /// Put background loads under the work: cpu, memory, network, disk, scheduler; joined by + when together
+    #[arg(long, value_name = "LOAD[,LOAD…]", value_delimiter = ',')]
+    pub load: Vec<String>,
+
+    /// Where a workload runs
+    #[arg(long, value_name = "ENVIRONMENT", value_delimiter = ',')]
+    pub environment: Vec<String>,
+
+    /// Fresh starts of each workload
+    #[arg(long, value_name = "N")]
+    pub trials: Option<usize>,
+
+    /// The seed of the order and of the intervals; the same seed gives the same order
+    #[arg(long)]
+    pub seed: Option<u64>,
+
+    /// The folder to make for the recording
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    /// Wait while another run measures, where this would otherwise end
+    #[arg(long)]
+    pub wait: bool,
+
+    /// Show what would run, and for how long, without running it
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The recording's folder; the newest in ./recordings when left out
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub recording: Option<PathBuf>,
+    /// The file to write; report.html in the recording when left out
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The recording's folder; the newest in ./recordings when left out
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub recording: Option<PathBuf>,
+    /// Only series whose name contains this; with a single one, everything about it
+    #[arg(long, value_name = "TEXT")]
+    pub series: Option<String>,
+    /// How often is this deadline missed? For example 100us
+    #[arg(long, value_name = "TIME")]
+    pub deadline: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// A recording, or a series as RECORDING:SERIES (or only SERIES, of the newest recording)
+    pub a: String,
+    /// The same
+    pub b: String,
+    /// What is compared
+    #[arg(long, value_name = "STATISTIC", default_value = "median")]
+    pub measure: Measure,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Measure {
+    Median,
+    Mean,
+    P99,
+    Max,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The format
+    pub format: Format,
+    /// The recording's folder; the newest in ./recordings when left out
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub recording: Option<PathBuf>,
+    /// Only series whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub series: Option<String>,
+    /// The folder to write into
+    #[arg(long, value_name = "FOLDER", default_value = ".", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Every sample, one file a series
+    Csv,
+    /// Rows as nerves_rt_perf writes them: count,time,heap_size,minor_gcs, in microseconds
+    Nerves,
+    /// cyclictest's --json, with a histogram in microseconds
+    Cyclictest,
+    /// Every figure of the report, as SVG and CSV
+    Figures,
+    /// Every summary
+    Summary,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// What wrote it
+    pub format: ImportFormat,
+    #[arg(required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// The folder to make for the recording
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ImportFormat {
+    /// CSV as nerves_rt_perf writes it
+    Nerves,
+    /// cyclictest's --json
+    Cyclictest,
+}
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Its name; `kizami list` tells them
+    pub name: String,
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+fn parse_set(text: &str) -> Result<(String, Vec<String>), String> {
+    let (name, values) = text.split_once('=').ok_or("it is not of the form NAME=VALUE, such as policy=fifo:80")?;
+    if name.is_empty() || values.is_empty() {
+        return Err("a name and a value are needed, such as policy=fifo:80".into());
+    }
+    Ok((name.to_owned(), values.split(',').map(|v| v.trim().to_owned()).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn several_values_of_a_setting_are_told_apart() {
+        assert_eq!(parse_set("policy=other, fifo:80"), Ok(("policy".into(), vec!["other".into(), "fifo:80".into()])));
+        assert!(parse_set("policy").is_err());
+        assert!(parse_set("=1").is_err());
+    }
+}

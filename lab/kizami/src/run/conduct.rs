@@ -1,0 +1,220 @@
+//! Runs the trials of a plan in their order, and keeps what comes of them.
+//!
+//! Whatever happens to a trial, the recording stays whole: a trial that fails is recorded as failed with its reason and
+//! the samples that it took, and the next one goes on; an interrupt or a full disk ends the run, and what was measured
+//! until then is kept. Settings of the machine are changed through the guard, which restores them.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use kizami_environments::{Error, Sink, TrialEnd, run_trial};
+use kizami_recording::folder::{Effective, Outcome, Series, State, Trial, Writer};
+use kizami_settings::{Guard, Scope};
+use kizami_studies::{Plan, Planned};
+
+use super::progress::Progress;
+
+/// A job whose trials fail this often in a row is given up.
+const GIVE_UP: usize = 2;
+
+/// How the run went.
+#[derive(Debug, Default)]
+pub struct Outcomes {
+    pub complete: usize,
+    /// What went wrong, one sentence a trial.
+    pub failed: Vec<String>,
+    /// Jobs that were not run, and why.
+    pub skipped: Vec<String>,
+    pub interrupted: bool,
+    /// The recording could not be written any more.
+    pub disk: Option<String>,
+}
+
+impl Outcomes {
+    pub fn state(&self) -> State {
+        match self {
+            Self { interrupted: true, .. } => State::Interrupted,
+            Self { disk: Some(_), .. } => State::Failed,
+            Self { complete: 0, .. } => State::Failed,
+            _ => State::Complete,
+        }
+    }
+}
+
+/// Runs `plan` into `writer`. `guard` changes the machine's settings; `interrupt` ends the run early.
+pub fn conduct(
+    plan: &Plan,
+    writer: &mut Writer,
+    guard: &mut Guard,
+    interrupt: &AtomicBool,
+    progress: &mut Progress,
+) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    let series = declare(plan, writer);
+    let mut failures = vec![0; plan.jobs.len()];
+    let scratch = writer.folder().join("scratch");
+    for &(index, trial) in &plan.order {
+        let planned = &plan.jobs[index];
+        progress.begin(&planned.title(), planned.seconds);
+        if failures[index] < GIVE_UP {
+            let mut this = OneTrial { planned, series: &series[index], writer, progress, scratch: &scratch, disk: None };
+            match this.run(guard, interrupt) {
+                Ok(TrialEnd::Complete) => {
+                    outcomes.complete += 1;
+                    failures[index] = 0;
+                }
+                Ok(TrialEnd::Interrupted) => outcomes.interrupted = true,
+                Ok(TrialEnd::Failed(why)) => {
+                    failures[index] += 1;
+                    let sentence = format!("{}: trial {}: {why}", planned.title(), trial + 1);
+                    this.progress.say(&format!("  {sentence}"));
+                    outcomes.disk = this.disk.take();
+                    this.writer.note(sentence.clone());
+                    outcomes.failed.push(sentence);
+                }
+                Err(why) => outcomes.disk = Some(why),
+            }
+        } else {
+            let sentence = format!("{}: given up after {GIVE_UP} failures in a row", planned.title());
+            if !outcomes.skipped.contains(&sentence) {
+                writer.note(sentence.clone());
+                outcomes.skipped.push(sentence);
+            }
+        }
+        progress.end();
+        if outcomes.interrupted || outcomes.disk.is_some() {
+            break;
+        }
+    }
+    outcomes
+}
+
+/// Adds every series of the plan to the recording; gives their indices by job and part.
+fn declare(plan: &Plan, writer: &mut Writer) -> Vec<Vec<usize>> {
+    let declare_job = |planned: &Planned| {
+        let parts = planned.parts.iter().zip(&planned.names);
+        let indices = parts.map(|(part, name)| {
+            writer.add_series(Series {
+                name: name.clone(),
+                workload: planned.job.workload().name.to_owned(),
+                environment: planned.job.environment.name().to_owned(),
+                params: planned.job.params.written(),
+                requested: planned.job.requested(),
+                part: part.name.clone(),
+                columns: part.columns.clone(),
+                operations: part.operations,
+                emulated: planned.job.environment.emulated(),
+                asked_by: planned.asked_by.clone(),
+                trials: Vec::new(),
+            })
+        });
+        indices.collect()
+    };
+    plan.jobs.iter().map(declare_job).collect()
+}
+
+struct OneTrial<'a> {
+    planned: &'a Planned,
+    series: &'a [usize],
+    writer: &'a mut Writer,
+    progress: &'a mut Progress,
+    scratch: &'a Path,
+    /// Set when the recording could not be written.
+    disk: Option<String>,
+}
+
+impl OneTrial<'_> {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// A sentence, when the recording could not be written: the run cannot go on then.
+    fn run(&mut self, guard: &mut Guard, interrupt: &AtomicBool) -> Result<TrialEnd, String> {
+        let rows: Vec<u64> = self.planned.parts.iter().map(|p| p.rows).collect();
+        let now = humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string();
+        self.writer.begin_trial(self.series, &rows, &now).map_err(|e| e.to_string())?;
+        let job = &self.planned.job;
+        for (setting, effective) in guard.change(&job.settings.of(Scope::System)) {
+            self.effective(&setting, effective);
+        }
+        let scratch = self.scratch.to_owned();
+        let end = match std::fs::create_dir_all(&scratch) {
+            Ok(()) => run_trial(job, &self.planned.parts, &scratch, interrupt, self),
+            Err(source) => Err(Error::Os { doing: format!("make the folder {}", scratch.display()), source }),
+        };
+        if let Err(e) = std::fs::remove_dir_all(&scratch) {
+            self.writer.note(format!("could not remove {}: {e}", scratch.display()));
+        }
+        let end = end.unwrap_or_else(|e| TrialEnd::Failed(e.to_string()));
+        let outcome = match &end {
+            TrialEnd::Complete => Outcome::Complete,
+            TrialEnd::Interrupted => Outcome::Interrupted,
+            TrialEnd::Failed(why) => Outcome::Failed(why.clone()),
+        };
+        for (&series, part) in self.series.iter().zip(&self.planned.parts) {
+            if let Some(trial) = self.writer.trial(series) {
+                trial.cold_rows = part.cold_rows;
+            }
+        }
+        self.say_what_was_refused();
+        self.writer.end_trial(self.series, &outcome).map_err(|e| e.to_string())?;
+        Ok(end)
+    }
+
+    fn every_trial(&mut self, mut change: impl FnMut(&mut Trial)) {
+        for &series in self.series {
+            if let Some(trial) = self.writer.trial(series) {
+                change(trial);
+            }
+        }
+    }
+
+    /// Once, in the recording's notes and before the user's eyes.
+    fn say_what_was_refused(&mut self) {
+        let Some(series) = self.series.first().map(|&s| &self.writer.recording().series[s]) else { return };
+        let sentences: Vec<String> = series
+            .refused()
+            .iter()
+            .map(|(name, asked, effective)| {
+                let why = if effective.why.is_empty() { String::new() } else { format!(": {}", effective.why) };
+                format!("{name} = {asked} did not take effect, {} was in force{why}", effective.value)
+            })
+            .collect();
+        for sentence in sentences {
+            if !self.writer.recording().notes.contains(&sentence) {
+                self.progress.say(&format!("  {sentence}"));
+                self.writer.note(sentence);
+            }
+        }
+    }
+}
+
+impl Sink for OneTrial<'_> {
+    fn rows(&mut self, part: usize, cells: &[u64]) -> Result<(), String> {
+        let series = self.series[part];
+        self.writer.append(series, cells).map_err(|e| {
+            let why = e.to_string();
+            self.disk = Some(why.clone());
+            why
+        })
+    }
+
+    fn effective(&mut self, setting: &str, effective: Effective) {
+        self.every_trial(|trial| {
+            trial.effective.insert(setting.to_owned(), effective.clone());
+        });
+    }
+
+    fn fact(&mut self, name: &str, value: f64) {
+        self.every_trial(|trial| {
+            if name == "dropped" {
+                trial.dropped = value as u64;
+            } else {
+                trial.facts.insert(name.to_owned(), value);
+            }
+        });
+    }
+
+    fn progress(&mut self, done: f64) {
+        self.progress.update(done);
+    }
+}

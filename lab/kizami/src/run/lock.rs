@@ -1,0 +1,97 @@
+//! One measurement at a time on a machine: two would be each other's noise.
+//!
+//! The lock is the kernel's (flock), so it ends with its holder, however that ends. The file says who holds it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Held while measuring.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Why there is no lock.
+#[derive(Debug)]
+pub enum NoLock {
+    /// Somebody measures: what the file says about them.
+    Busy(String),
+    /// The file cannot be had.
+    Impossible(String),
+}
+
+/// The machine's lock file.
+fn path() -> PathBuf {
+    let folders = ["/run/lock", "/tmp"].map(Path::new);
+    let folder = folders.into_iter().find(|folder| folder.is_dir());
+    folder.map_or_else(std::env::temp_dir, Path::to_owned).join("kizami.lock")
+}
+
+impl Lock {
+    /// Takes the lock; with `wait`, waits for it as long as `go_on` says so.
+    ///
+    /// # Errors
+    /// When somebody else has it, or it cannot be had at all.
+    pub fn take(wait: bool, go_on: &dyn Fn() -> bool) -> Result<Self, NoLock> {
+        Self::take_at(&path(), wait, go_on)
+    }
+
+    fn take_at(path: &Path, wait: bool, go_on: &dyn Fn() -> bool) -> Result<Self, NoLock> {
+        let impossible = |e: std::io::Error| {
+            NoLock::Impossible(format!("could not open {}, which keeps two runs apart: {e}", path.display()))
+        };
+        // Another user's file can be locked when it can be read.
+        let open = || {
+            let ours = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o644).open(path);
+            ours.or_else(|_| File::open(path))
+        };
+        let mut file = open().map_err(impossible)?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(std::fs::TryLockError::WouldBlock) if wait && go_on() => std::thread::sleep(Duration::from_millis(200)),
+                Err(std::fs::TryLockError::WouldBlock) => {
+                    let mut holder = String::new();
+                    let _ = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut holder));
+                    return Err(NoLock::Busy(holder.trim().to_owned()));
+                }
+                Err(std::fs::TryLockError::Error(e)) => return Err(impossible(e)),
+            }
+        }
+        let command: Vec<_> = std::env::args().collect();
+        let started = humantime::format_rfc3339_seconds(std::time::SystemTime::now());
+        let holder = format!("process {}, since {started}: {}\n", std::process::id(), command.join(" "));
+        // Only a courtesy to whoever is refused: a file of another user stays as it is.
+        let _ = file.set_len(0).and_then(|()| file.write_all(holder.as_bytes()));
+        Ok(Self { _file: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_run_is_refused_and_told_who_measures() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let first = Lock::take_at(&path, false, &|| true).unwrap();
+        match Lock::take_at(&path, false, &|| true) {
+            Err(NoLock::Busy(holder)) => assert!(holder.contains(&std::process::id().to_string()), "{holder}"),
+            other => panic!("{other:?}"),
+        }
+        drop(first);
+        Lock::take_at(&path, false, &|| true).unwrap();
+    }
+
+    #[test]
+    fn waiting_ends_when_the_user_gives_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let _first = Lock::take_at(&path, false, &|| true).unwrap();
+        assert!(matches!(Lock::take_at(&path, true, &|| false), Err(NoLock::Busy(_))));
+    }
+}

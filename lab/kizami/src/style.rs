@@ -1,0 +1,63 @@
+//! Colours and the tone of messages: results on standard output, everything about them on standard error.
+
+use std::io::IsTerminal;
+
+use anstyle::{AnsiColor, Style as Ansi};
+
+use crate::cli::Colour;
+
+/// How to talk to this user.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    /// Whether standard output takes colours.
+    pub colour: bool,
+    /// Whether standard error does.
+    messages: bool,
+    /// The width of standard output, in columns.
+    pub width: usize,
+}
+
+impl Style {
+    pub fn new(colour: Colour) -> Self {
+        let wanted = |terminal: bool| match colour {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+        };
+        Self {
+            colour: wanted(std::io::stdout().is_terminal()),
+            messages: wanted(std::io::stderr().is_terminal()),
+            width: width().unwrap_or(100),
+        }
+    }
+
+    pub fn error(&self, message: &str) {
+        self.message("error:", AnsiColor::Red, message);
+    }
+
+    pub fn warn(&self, message: &str) {
+        self.message("note:", AnsiColor::Yellow, message);
+    }
+
+    pub fn note(&self, message: &str) {
+        eprintln!("{message}");
+    }
+
+    fn message(&self, mark: &str, colour: AnsiColor, message: &str) {
+        let style = if self.messages { Ansi::new().bold().fg_color(Some(colour.into())) } else { Ansi::new() };
+        eprintln!("{style}{mark}{style:#} {message}");
+    }
+}
+
+/// The terminal's columns.
+fn width() -> Option<usize> {
+    let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    columns.or_else(|| {
+        // SAFETY: the kernel fills the structure, which is all zeros before, or refuses.
+        let (got, size) = unsafe {
+            let mut size: libc::winsize = std::mem::zeroed();
+            (libc::ioctl(1, libc::TIOCGWINSZ, &raw mut size), size)
+        };
+        (got == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+    })
+}

@@ -1,0 +1,120 @@
+//! What a series says, computed once and used by tables, figures and findings.
+//!
+//! Memory is bounded: of the samples, only what has a fixed size is kept (summary, box, at most some ten thousand
+//! non-empty buckets). Drawings are made from the buckets, whose resolution of about 0.1 % is finer than a screen's.
+
+use kizami_recording::folder::{Loaded, Measured, Series};
+use kizami_recording::stats::{BoxPlot, Bucket, Options, Samples, Shape, Summary};
+
+use crate::plot::Unit;
+
+/// See the module. Figures are those of whole samples; [`Self::scale`] makes them one operation's.
+#[derive(Debug)]
+pub struct Analysis<'a> {
+    pub loaded: Loaded<'a>,
+    pub summary: Option<Summary>,
+    pub boxes: Option<BoxPlot>,
+    pub buckets: Vec<Bucket>,
+    /// The first, cold sample; the median of them over the trials.
+    pub cold: Option<u64>,
+}
+
+impl<'a> Analysis<'a> {
+    pub fn of(loaded: Loaded<'a>, options: &Options) -> Self {
+        let values = loaded.values();
+        let mut cold = if loaded.series.measured() == Measured::Throughput { Vec::new() } else { loaded.cold().to_vec() };
+        cold.sort_unstable();
+        let cold = cold.get(cold.len() / 2).copied();
+        let shape = Shape::of(&*values);
+        let Some(shape) = shape.filter(|_| loaded.series.measured() != Measured::Watched) else {
+            return Self { loaded, summary: None, boxes: None, buckets: Vec::new(), cold };
+        };
+        Self {
+            loaded,
+            summary: Some(Summary::with_shape(&*values, &shape, options)),
+            boxes: Some(BoxPlot::with_shape(&*values, &shape)),
+            buckets: shape.buckets().collect(),
+            cold,
+        }
+    }
+
+    pub fn series(&self) -> &'a Series {
+        self.loaded.series
+    }
+
+    /// The unit of what [`Self::scale`] gives.
+    pub fn unit(&self) -> Unit {
+        match self.series().measured() {
+            Measured::Throughput => Unit::BitsPerSecond,
+            _ => Unit::Nanoseconds,
+        }
+    }
+
+    /// What one operation took, where samples time several.
+    pub fn scale(&self, value: f64) -> f64 {
+        match self.series().measured() {
+            Measured::Time { operations } => value / operations as f64,
+            _ => value,
+        }
+    }
+
+    /// The outliers of the box, one for each bucket beyond its whiskers: as many as can be told apart on a screen. The
+    /// extremes are exact.
+    pub fn outliers(&self) -> Vec<u64> {
+        let Some(boxes) = &self.boxes else { return Vec::new() };
+        let scaled = |value: u64| self.scale(value as f64).round() as u64;
+        let outside = |bucket: &&Bucket| {
+            (bucket.high as f64) < boxes.lower_whisker || bucket.low as f64 > boxes.upper_whisker
+        };
+        let middle = |bucket: &Bucket| (bucket.low / 2 + bucket.high / 2).clamp(boxes.min, boxes.max);
+        let mut outliers: Vec<u64> = self.buckets.iter().filter(outside).map(middle).map(scaled).collect();
+        let extremes = [(boxes.min, boxes.outliers_below), (boxes.max, boxes.outliers_above)];
+        outliers.extend(extremes.iter().filter(|(_, count)| *count > 0).map(|(value, _)| scaled(*value)));
+        outliers
+    }
+
+    /// Points of the cumulative curve: value and share of samples at or below it.
+    pub fn cumulative(&self) -> Vec<(f64, f64)> {
+        let Some(summary) = &self.summary else { return Vec::new() };
+        let mut below = 0;
+        let point = |bucket: &Bucket| {
+            below += bucket.count;
+            let value = bucket.high.min(summary.max);
+            (self.scale(value as f64), below as f64 / summary.count as f64)
+        };
+        self.buckets.iter().map(point).collect()
+    }
+
+    /// The samples in the order taken, in about `columns` pieces: first ordinal, least, middle, greatest.
+    pub fn pieces(&self, columns: u64) -> Vec<(f64, f64, f64, f64)> {
+        let values = self.loaded.values();
+        let count = values.len();
+        let step = count.div_ceil(columns.max(1)).max(1);
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        while start < count {
+            let end = (start + step).min(count);
+            // A piece of a very long series is itself looked at through a fixed number of its samples for its middle;
+            // its extremes are exact.
+            let (mut least, mut greatest, mut seen) = (u64::MAX, 0, Vec::with_capacity(256));
+            let stride = ((end - start) / 255).max(1);
+            let mut at = start;
+            values.visit(start, end, &mut |piece| {
+                for &value in piece {
+                    least = least.min(value);
+                    greatest = greatest.max(value);
+                    if (at - start).is_multiple_of(stride) {
+                        seen.push(value);
+                    }
+                    at += 1;
+                }
+            });
+            seen.sort_unstable();
+            let middle = seen.get(seen.len() / 2).copied().unwrap_or(least);
+            let [least, middle, greatest] = [least, middle, greatest].map(|v| self.scale(v as f64));
+            pieces.push((start as f64, least, middle, greatest));
+            start = end;
+        }
+        pieces
+    }
+}

@@ -1,0 +1,256 @@
+//! From analysed series to figures: which numbers go where. How they look is [`crate::plot`]'s business.
+
+use kizami_recording::folder::{Column, Loaded};
+
+use crate::analysis::Analysis;
+use crate::plot::{
+    Figure, Scale, Unit, areas, boxes, cumulative, histogram, lines, rates, ratios, steps::Step, trials,
+};
+
+/// One series as a figure needs it.
+pub struct Entry<'r, 'a> {
+    pub label: String,
+    /// Series with the same heading stand together.
+    pub heading: String,
+    pub analysis: &'r Analysis<'a>,
+    pub published: Option<boxes::Published>,
+}
+
+/// What a figure is about, said above it.
+pub struct About {
+    pub title: String,
+    pub subtitle: String,
+    pub quantity: String,
+}
+
+/// More samples than this are drawn as columns of extremes and middle.
+const MOST_POINTS: u64 = 3000;
+const PIECES: u64 = 720;
+/// Slab caches that are drawn: those that moved most.
+const MOST_CACHES: usize = 7;
+
+/// The spread of a series, as one operation's.
+pub fn spread(analysis: &Analysis<'_>) -> Option<boxes::Spread> {
+    let (boxes, summary) = (analysis.boxes.as_ref()?, analysis.summary.as_ref()?);
+    let scale = |value| analysis.scale(value);
+    Some(boxes::Spread {
+        low_whisker: scale(boxes.lower_whisker),
+        q1: scale(boxes.lower_quartile),
+        median: scale(boxes.median),
+        q3: scale(boxes.upper_quartile),
+        high_whisker: scale(boxes.upper_whisker),
+        mean: scale(summary.mean),
+    })
+}
+
+pub fn box_plot(about: About, entries: &[Entry<'_, '_>]) -> boxes::BoxPlot {
+    let mut groups: Vec<boxes::Group> = Vec::new();
+    for entry in entries {
+        let row = boxes::Row {
+            label: entry.label.clone(),
+            sublabel: String::new(),
+            spread: spread(entry.analysis),
+            outliers: entry.analysis.outliers(),
+            published: entry.published.clone(),
+            tone: groups.len().saturating_sub(usize::from(groups.last().is_some_and(|g| g.heading == entry.heading))),
+        };
+        match groups.last_mut().filter(|group| group.heading == entry.heading) {
+            Some(group) => group.rows.push(row),
+            None => groups.push(boxes::Group { heading: entry.heading.clone(), rows: vec![row] }),
+        }
+    }
+    boxes::BoxPlot {
+        title: about.title,
+        subtitle: about.subtitle,
+        quantity: about.quantity,
+        unit: unit_of(entries),
+        scale: Scale::Auto,
+        groups,
+    }
+}
+
+pub fn histogram(about: About, entries: &[Entry<'_, '_>]) -> histogram::Histogram {
+    let series = entries.iter().map(|entry| {
+        let scaled = |value: u64| entry.analysis.scale(value as f64).round() as u64;
+        let bucket = |b: &kizami_recording::stats::Bucket| histogram::Bucket {
+            low: scaled(b.low),
+            high: scaled(b.high),
+            count: b.count,
+        };
+        histogram::Series {
+            label: entry.label.clone(),
+            buckets: entry.analysis.buckets.iter().map(bucket).collect(),
+            max: entry.analysis.summary.as_ref().map_or(0, |s| scaled(s.max)),
+        }
+    });
+    histogram::Histogram {
+        title: about.title,
+        subtitle: about.subtitle,
+        quantity: about.quantity,
+        unit: unit_of(entries),
+        scale: Scale::Auto,
+        series: series.collect(),
+        limit: None,
+    }
+}
+
+pub fn cumulative(about: About, entries: &[Entry<'_, '_>], form: cumulative::Form) -> cumulative::Cumulative {
+    let curve = |entry: &Entry<'_, '_>| cumulative::Curve {
+        label: entry.label.clone(),
+        points: entry.analysis.cumulative(),
+    };
+    cumulative::Cumulative {
+        title: about.title,
+        subtitle: about.subtitle,
+        quantity: about.quantity,
+        unit: unit_of(entries),
+        scale: Scale::Auto,
+        form,
+        curves: entries.iter().map(curve).collect(),
+        deadline: None,
+    }
+}
+
+pub fn trials(about: About, entries: &[Entry<'_, '_>]) -> trials::Trials {
+    let series = entries.iter().map(|entry| {
+        let count = entry.analysis.summary.as_ref().map_or(0, |s| s.count);
+        let samples = if count <= MOST_POINTS {
+            trials::Samples::Points(entry.analysis.pieces(count).iter().map(|p| (p.0, p.3)).collect())
+        } else {
+            let column = |p: &(f64, f64, f64, f64)| trials::Column { x: p.0, min: p.1, median: p.2, max: p.3 };
+            trials::Samples::Columns(entry.analysis.pieces(PIECES).iter().map(column).collect())
+        };
+        trials::Series { label: entry.label.clone(), samples }
+    });
+    trials::Trials {
+        title: about.title,
+        subtitle: about.subtitle,
+        order: "sample".into(),
+        order_unit: Unit::Count,
+        quantity: about.quantity,
+        unit: unit_of(entries),
+        scale: Scale::Auto,
+        series: series.collect(),
+        limit: None,
+    }
+}
+
+/// Where the memory was while something ran: the parts `meminfo` and `slabinfo` of a series.
+pub fn memory(about: &About, part: &str, loaded: Loaded<'_>) -> Option<Box<dyn Figure>> {
+    let series = loaded.series;
+    let times: Vec<f64> = loaded.everything(0).to_vec().iter().map(|t| *t as f64).collect();
+    if times.is_empty() {
+        return None;
+    }
+    let column = |index: usize| -> Vec<f64> { loaded.everything(index).to_vec().iter().map(|v| *v as f64).collect() };
+    let steps = series.column("groups").map(|index| steps(&times, &column(index))).unwrap_or_default();
+    let title = about.title.clone();
+    let is_drawn = |c: &&(usize, &Column)| !["when", "groups", "cgroup"].contains(&c.1.name.as_str());
+    let columns: Vec<(usize, &Column)> = series.columns.iter().enumerate().collect();
+    if part == "meminfo" {
+        let mut bands: Vec<areas::Band> = columns
+            .iter()
+            .filter(is_drawn)
+            .map(|(index, c)| areas::Band { label: c.name.clone(), values: column(*index), tone: None })
+            .collect();
+        // Free memory last, on top: what moves is then at the bottom.
+        bands.sort_by_key(|band| band.label == "free");
+        return Some(Box::new(areas::StackedAreas {
+            title,
+            subtitle: about.subtitle.clone(),
+            times,
+            time: "time".into(),
+            time_unit: Unit::Nanoseconds,
+            quantity: "memory".into(),
+            unit: Unit::Bytes,
+            bands,
+            steps,
+        }));
+    }
+    let mut caches: Vec<(f64, String, Vec<f64>)> = columns
+        .iter()
+        .filter(is_drawn)
+        .map(|(index, c)| {
+            let values = column(*index);
+            let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = values.iter().copied().fold(0.0, f64::max);
+            (most - least, c.name.clone(), values)
+        })
+        .filter(|(moved, ..)| *moved > 0.0)
+        .collect();
+    caches.sort_by(|a, b| b.0.total_cmp(&a.0));
+    caches.truncate(MOST_CACHES);
+    let line = |(_, label, values): (f64, String, Vec<f64>)| lines::Line {
+        label,
+        points: times.iter().copied().zip(values).collect(),
+    };
+    Some(Box::new(lines::Lines {
+        title,
+        subtitle: about.subtitle.clone(),
+        time: "time".into(),
+        time_unit: Unit::Nanoseconds,
+        quantity: "memory in the slab caches that moved most".into(),
+        unit: Unit::Bytes,
+        scale: Scale::Linear,
+        lines: caches.into_iter().map(line).collect(),
+        steps,
+    }))
+}
+
+/// Where the number of groups changes.
+fn steps(times: &[f64], groups: &[f64]) -> Vec<Step> {
+    let changed = |pair: &[(&f64, &f64)]| (pair[0].1 != pair[1].1 && *pair[1].1 > 0.0).then_some((*pair[1].0, *pair[1].1));
+    let rows: Vec<_> = times.iter().zip(groups).collect();
+    let label = |n: f64| if n == 1.0 { "1 group".to_owned() } else { format!("{n:.0} groups") };
+    rows.windows(2).filter_map(changed).map(|(at, n)| Step { at, label: label(n) }).collect()
+}
+
+/// What arrived of what was offered. `curves` are series with the same label at several rates.
+pub fn rates(about: About, curves: Vec<(String, Vec<rates::Point>)>) -> rates::Rates {
+    let series = curves.into_iter().map(|(label, mut points)| {
+        points.sort_by(|a, b| a.offered.total_cmp(&b.offered));
+        rates::Series { label, points }
+    });
+    rates::Rates {
+        title: about.title,
+        subtitle: about.subtitle,
+        unit: Unit::BitsPerSecond,
+        scale: Scale::Auto,
+        series: series.collect(),
+    }
+}
+
+/// One point of a rate curve: a series at one offered rate, with the range of its rows.
+pub fn rate_point(analysis: &Analysis<'_>) -> Option<rates::Point> {
+    let summary = analysis.summary.as_ref()?;
+    let loaded = analysis.loaded;
+    let total = |name: &str| -> Option<u64> {
+        Some(loaded.column(analysis.series().column(name)?).to_vec().into_iter().fold(0, u64::saturating_add))
+    };
+    let offered = loaded.column(analysis.series().column("offered")?).to_vec();
+    let (sent, lost) = (total("sent")?, total("lost")?);
+    let rows: Vec<f64> = {
+        let column = |name| analysis.series().column(name).map(|c| loaded.column(c).to_vec()).unwrap_or_default();
+        let percent = |(sent, lost): (u64, u64)| 100.0 * lost as f64 / sent.max(1) as f64;
+        column("sent").into_iter().zip(column("lost")).map(percent).collect()
+    };
+    let loss = 100.0 * lost as f64 / sent.max(1) as f64;
+    let range = |values: &[f64], value: f64| {
+        let low = values.iter().copied().fold(value, f64::min);
+        (low, values.iter().copied().fold(value, f64::max))
+    };
+    let (low, high) = range(&rows, loss);
+    Some(rates::Point {
+        offered: *offered.first()? as f64,
+        achieved: rates::Estimate { value: summary.median, low: summary.min as f64, high: summary.max as f64 },
+        loss: rates::Estimate { value: loss, low, high },
+    })
+}
+
+pub fn ratio_plot(about: About, band: (f64, f64), rows: Vec<ratios::Row>) -> ratios::Ratios {
+    ratios::Ratios { title: about.title, subtitle: about.subtitle, quantity: about.quantity, band, rows }
+}
+
+fn unit_of(entries: &[Entry<'_, '_>]) -> Unit {
+    entries.first().map_or(Unit::Nanoseconds, |entry| entry.analysis.unit())
+}

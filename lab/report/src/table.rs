@@ -1,0 +1,51 @@
+//! A table as data: what the terminal, the HTML page and CSV show alike.
+
+use serde::Serialize;
+
+/// See the module.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Table {
+    pub headers: Vec<Header>,
+    pub rows: Vec<Row>,
+    /// What the columns mean, where the headers cannot say it.
+    pub note: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Header {
+    pub text: String,
+    /// Numbers stand on the right.
+    pub number: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    pub kind: RowKind,
+    pub cells: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowKind {
+    /// Measured by this run.
+    Measured,
+    /// A figure from a paper.
+    Published,
+    /// What was asked for and did not happen: the label and the reason only.
+    Missing,
+}
+
+impl Table {
+    /// Headers of which the first `texts` stand on the left and the others on the right.
+    pub fn new(texts: &[&str], numbers: &[&str]) -> Self {
+        let header = |number| move |text: &&str| Header { text: (*text).to_owned(), number };
+        let headers = texts.iter().map(header(false)).chain(numbers.iter().map(header(true))).collect();
+        Self { headers, ..Self::default() }
+    }
+
+    pub fn push(&mut self, kind: RowKind, cells: impl IntoIterator<Item = String>) {
+        let mut cells: Vec<String> = cells.into_iter().collect();
+        cells.resize(self.headers.len(), String::new());
+        self.rows.push(Row { kind, cells });
+    }
+}
