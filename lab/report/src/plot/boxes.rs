@@ -1,0 +1,398 @@
+//! Box plots, one row a series, with every sample beyond the whiskers drawn and the largest one named.
+//!
+//! A row's box is the middle half of the samples, its thick line the median, its ring the mean. Whiskers and quartiles
+//! are given, not computed. Dots that would fall on the same half pixel are drawn once, which leaves the picture as it
+//! is and the file small: ten million samples cost at most two dots a pixel. A published result stands below the box it
+//! belongs to, as a diamond at its average and a bar to its maximum.
+
+use super::axis::{Axis, Extent};
+use super::frame::{self, Area, LABEL, SMALL};
+use super::key::{self, Mark};
+pub use super::spread::{Group, Published, Row, Spread};
+use super::svg::{Path, Svg};
+use super::{Figure, Scale, Table, Unit, Width, half_pixel, terminal, text, theme};
+
+#[derive(Clone, Debug)]
+pub struct BoxPlot {
+    pub title: String,
+    pub subtitle: String,
+    /// What the values are, for the axis: "execution time".
+    pub quantity: String,
+    pub unit: Unit,
+    pub scale: Scale,
+    pub groups: Vec<Group>,
+}
+
+const BOX: f64 = 17.0;
+/// From the middle of a box to the middle of the published mark below it.
+const LANE: f64 = 18.0;
+
+/// Sizes that all rows share.
+struct Layout {
+    /// Labels stand above their boxes rather than beside them.
+    stacked: bool,
+    label_room: f64,
+    area: Area,
+}
+
+impl BoxPlot {
+    fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.groups.iter().flat_map(|g| &g.rows)
+    }
+
+    fn describe(&self) -> String {
+        let mut out = String::from("Box plots.");
+        for row in self.rows() {
+            match (&row.spread, row.max()) {
+                (Some(s), Some(max)) => out.push_str(&format!(
+                    " {} {}: median {}, middle half {} to {}, maximum {}.",
+                    row.label,
+                    row.sublabel,
+                    self.unit.value(s.median),
+                    self.unit.value(s.q1),
+                    self.unit.value(s.q3),
+                    self.unit.value(max)
+                )),
+                _ => out.push_str(&format!(" {}: no samples.", row.label)),
+            }
+        }
+        out
+    }
+
+    /// Draws the row whose top is at `y`; returns the y under it.
+    fn draw_row(&self, svg: &mut Svg, row: &Row, axis: &Axis, layout: &Layout, y: f64) -> f64 {
+        let middle = if layout.stacked {
+            let mut below = y + 16.0;
+            svg.text_with_title("k-l k-halo", 0.0, below - 3.0, &text::fit(&row.label, LABEL, svg.width()), &row.label);
+            if !row.sublabel.is_empty() {
+                let beside = text::width(&row.label, LABEL) + 10.0;
+                if beside + text::width(&row.sublabel, SMALL) <= svg.width() {
+                    svg.text("k-s k-halo", beside, below - 3.0, &row.sublabel);
+                } else {
+                    below += 15.0;
+                    let cut = text::fit(&row.sublabel, SMALL, svg.width());
+                    svg.text_with_title("k-s k-halo", 0.0, below - 3.0, &cut, &row.sublabel);
+                }
+            }
+            below + 4.0 + BOX / 2.0
+        } else {
+            let cut = text::fit(&row.label, LABEL, layout.label_room);
+            let middle = y + if row.sublabel.is_empty() { 15.0 } else { 18.0 };
+            if row.sublabel.is_empty() {
+                svg.text_with_title("k-l", 0.0, middle + 4.5, &cut, &row.label);
+            } else {
+                svg.text_with_title("k-l", 0.0, middle - 3.0, &cut, &row.label);
+                let cut = text::fit(&row.sublabel, SMALL, layout.label_room);
+                svg.text_with_title("k-s", 0.0, middle + 12.0, &cut, &row.sublabel);
+            }
+            middle
+        };
+        match &row.spread {
+            Some(spread) => self.draw_box(svg, row, spread, axis, middle),
+            None => svg.text("k-s k-halo", layout.area.left + 6.0, middle + 4.0, "no samples"),
+        }
+        let mut bottom = middle + BOX / 2.0 + 5.0;
+        if let Some(published) = &row.published {
+            bottom = self.draw_published(svg, published, axis, layout, middle + LANE);
+        }
+        if layout.stacked { bottom + 7.0 } else { bottom.max(y + if row.sublabel.is_empty() { 30.0 } else { 38.0 }) }
+    }
+
+    fn draw_box(&self, svg: &mut Svg, row: &Row, s: &Spread, axis: &Axis, y: f64) {
+        let tone = theme::tone(row.tone);
+        let max = row.max().unwrap_or(s.high_whisker);
+        svg.open(&format!(
+            "{} {}: median {}, mean {}, middle half {} to {}, maximum {}, {} samples beyond the whiskers",
+            row.label,
+            row.sublabel,
+            self.unit.value(s.median),
+            self.unit.value(s.mean),
+            self.unit.value(s.q1),
+            self.unit.value(s.q3),
+            self.unit.value(max),
+            row.outliers.len()
+        ));
+        for path in dots(&row.outliers, axis, y) {
+            svg.path(&format!("k-dot k-c{tone}"), &path);
+        }
+        let thin = format!("k-thin k-c{tone}");
+        let (low, high) = (axis.at(s.low_whisker.min(s.q1)), axis.at(s.high_whisker.max(s.q3)));
+        let (left, right) = (axis.at(s.q1), axis.at(s.q3));
+        for (a, b, end) in [(low, left, low), (right, high, high)] {
+            svg.line(&thin, a, y, b, y);
+            svg.line(&thin, end, y - 4.0, end, y + 4.0);
+        }
+        // A box of no width would vanish; two pixels say that it is there.
+        let (left, right) = if right - left < 2.0 { (left - 1.0, right + 1.0) } else { (left, right) };
+        svg.rect(&format!("k-box k-f{tone} k-c{tone}"), left, y - BOX / 2.0, right - left, BOX);
+        let median = axis.at(s.median);
+        svg.line("k-median", median, y - BOX / 2.0 - 1.0, median, y + BOX / 2.0 + 1.0);
+        svg.circle("k-hollow", axis.at(s.mean), y, 2.5);
+        if !row.outliers.is_empty() {
+            svg.circle(&format!("k-f{tone}"), axis.at(max), y, 2.0);
+        }
+        svg.text("k-halo", axis.at(max) + 8.0, y + 4.0, &self.unit.value(max));
+        svg.close();
+    }
+
+    /// Draws a published mark in the lane at `y`, with its note where there is room; returns the y under it.
+    fn draw_published(&self, svg: &mut Svg, p: &Published, axis: &Axis, layout: &Layout, y: f64) -> f64 {
+        let (average, maximum) = (axis.at(p.average), axis.at(p.maximum));
+        let full =
+            format!("{}: average {}, maximum {}", p.note, self.unit.value(p.average), self.unit.value(p.maximum));
+        svg.open(&full);
+        svg.line("k-ref", average, y, maximum, y);
+        svg.line("k-ref", maximum, y - 3.5, maximum, y + 3.5);
+        svg.path("k-ref", &key::diamond(average, y, 4.0));
+        svg.close();
+        let width = text::width(&p.note, SMALL);
+        let class = "k-fr k-halo";
+        if maximum + 8.0 + width <= svg.width() {
+            svg.text(class, maximum + 8.0, y + 4.0, &p.note);
+        } else if average - 10.0 - width >= layout.area.left {
+            svg.text(&format!("{class} k-e"), average - 10.0, y + 4.0, &p.note);
+        } else {
+            let cut = text::fit(&p.note, SMALL, svg.width() - layout.area.left);
+            svg.text_with_title(class, layout.area.left, y + 19.0, &cut, &p.note);
+            return y + 24.0;
+        }
+        y + 9.0
+    }
+}
+
+/// The dots of `values`, each half pixel once, in layers within which no two dots touch: only so do near dots darken
+/// each other, because a path is painted as one translucent shape.
+fn dots(values: &[u64], axis: &Axis, y: f64) -> Vec<Path> {
+    const LAYERS: i64 = 6;
+    let mut seen = vec![false; (axis.length() * 2.0) as usize + 8];
+    let origin = half_pixel(axis.at(f64::NEG_INFINITY)) - 2;
+    for value in values {
+        let index = (half_pixel(axis.at(*value as f64)) - origin).clamp(0, seen.len() as i64 - 1);
+        seen[index as usize] = true;
+    }
+    let mut layers: Vec<Path> = (0..LAYERS).map(|_| Path::new()).collect();
+    for (index, _) in seen.iter().enumerate().filter(|(_, seen)| **seen) {
+        let position = index as i64 + origin;
+        layers[position.rem_euclid(LAYERS) as usize].dot(position as f64 / 2.0, y);
+    }
+    layers.retain(|layer| !layer.is_empty());
+    layers
+}
+
+impl Figure for BoxPlot {
+    fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn render(&self, width: Width) -> String {
+        let mut extent = Extent::new();
+        let mut max_room: f64 = 0.0;
+        let mut label_room: f64 = 0.0;
+        for row in self.rows() {
+            extent.extend(row.values());
+            if let Some(max) = row.max() {
+                max_room = max_room.max(text::width(&self.unit.value(max), SMALL) + 10.0);
+            }
+            label_room = label_room.max(text::width(&row.label, LABEL)).max(text::width(&row.sublabel, SMALL));
+        }
+        if self.rows().all(|row| row.spread.is_none()) {
+            return frame::no_samples(&self.title, &self.subtitle, width);
+        }
+        // Short labels keep their column on a telephone too.
+        let stacked = width.is_narrow() && label_room > width.0 * 0.2;
+        let label_room = label_room.min(width.0 * 0.34);
+        let left = if stacked { 5.0 } else { label_room + 18.0 };
+        let right = (width.0 - max_room).max(left + 60.0);
+        let axis = Axis::fit(&extent, self.scale, self.unit, left, right);
+
+        let mut svg = Svg::new(width.0);
+        let top = frame::heading(&mut svg, &self.title, &self.subtitle);
+        let layout = Layout { stacked, label_room, area: Area { left, top, right, bottom: top } };
+
+        // The rows are drawn first, elsewhere, to learn their height; the grid lies under them.
+        let mut rows = Svg::new(width.0);
+        let mut y = top;
+        for group in &self.groups {
+            if !group.heading.is_empty() {
+                y += if y > top { 12.0 } else { 2.0 };
+                let cut = text::fit(&group.heading, LABEL * 1.07, width.0);
+                rows.text_with_title("k-g k-halo", 0.0, y + 13.0, &cut, &group.heading);
+                y += 21.0;
+            }
+            for row in &group.rows {
+                y = self.draw_row(&mut rows, row, &axis, &layout, y);
+            }
+        }
+        let area = Area { bottom: y + 2.0, ..layout.area };
+        let spacing = frame::spacing_x(width);
+        let mut y = frame::bottom_axis(&mut svg, area, &axis, spacing, &self.quantity);
+        svg.append(rows);
+
+        let tone = theme::tone(self.rows().map(|r| r.tone).next().unwrap_or(0));
+        let outliers = self.rows().any(|r| !r.outliers.is_empty());
+        let published = self.rows().any(|r| r.published.is_some());
+        let mut items = vec![(Mark::Box(tone), "middle half"), (Mark::Median, "median"), (Mark::Mean, "mean")];
+        if outliers {
+            items.push((Mark::Dot(tone), "every sample beyond the whiskers"));
+        }
+        if published {
+            items.push((Mark::Diamond, "published average and maximum"));
+        }
+        y = key::draw(&mut svg, y + 6.0, &items);
+        svg.finish(y, &self.title, &self.describe())
+    }
+
+    fn terminal(&self, columns: usize) -> Option<String> {
+        Some(terminal::box_plot(self, columns))
+    }
+
+    fn csv(&self) -> String {
+        let mut table = Table::new(&["group", "series", "condition", "statistic", "value", "count"]);
+        for group in &self.groups {
+            for row in &group.rows {
+                let mut put = |statistic: &str, value: f64, count: usize| {
+                    table.row([
+                        group.heading.clone(),
+                        row.label.clone(),
+                        row.sublabel.clone(),
+                        statistic.to_owned(),
+                        value.to_string(),
+                        count.to_string(),
+                    ]);
+                };
+                if let Some(s) = &row.spread {
+                    put("low_whisker", s.low_whisker, 1);
+                    put("q1", s.q1, 1);
+                    put("median", s.median, 1);
+                    put("q3", s.q3, 1);
+                    put("high_whisker", s.high_whisker, 1);
+                    put("mean", s.mean, 1);
+                }
+                if let Some(p) = &row.published {
+                    put("published_average", p.average, 1);
+                    put("published_maximum", p.maximum, 1);
+                }
+                let mut outliers = row.outliers.clone();
+                outliers.sort_unstable();
+                for same in outliers.chunk_by(|a, b| a == b) {
+                    put("outlier", same[0] as f64, same.len());
+                }
+            }
+        }
+        table.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::svg::assert_well_formed;
+    use super::*;
+
+    fn spread(median: f64) -> Spread {
+        Spread {
+            low_whisker: median * 0.8,
+            q1: median * 0.9,
+            median,
+            q3: median * 1.2,
+            high_whisker: median * 1.5,
+            mean: median * 1.1,
+        }
+    }
+
+    fn plot(rows: Vec<Row>) -> BoxPlot {
+        BoxPlot {
+            title: "t".into(),
+            subtitle: String::new(),
+            quantity: "time".into(),
+            unit: Unit::Nanoseconds,
+            scale: Scale::Auto,
+            groups: vec![Group { heading: String::new(), rows }],
+        }
+    }
+
+    /// The positions of all outlier dots in a drawing.
+    fn drawn_dots(svg: &str) -> Vec<f64> {
+        let mut found: Vec<f64> = svg
+            .lines()
+            .filter(|l| l.starts_with("<path class=\"k-dot"))
+            .filter(|l| l.contains("k-c1"))
+            .flat_map(|l| l.split('M').skip(1).filter_map(|p| p.split(' ').next()?.parse().ok()))
+            .collect();
+        found.sort_by(f64::total_cmp);
+        found
+    }
+
+    #[test]
+    fn every_outlier_has_a_dot_within_half_a_pixel() {
+        let outliers: Vec<u64> = (0..5000).map(|i| 2_000 + i * i).collect();
+        let figure = plot(vec![Row { spread: Some(spread(1000.0)), outliers: outliers.clone(), ..Row::default() }]);
+        for width in [Width::WIDE, Width::NARROW] {
+            let svg = figure.render(width);
+            let found = drawn_dots(&svg);
+            // The axis is that of the drawing: fitted to the same data, between the same ends.
+            let extent = Extent::of(figure.rows().flat_map(Row::values));
+            let max_room = text::width(&figure.unit.value(outliers[4999] as f64), SMALL) + 10.0;
+            let left = 18.0;
+            let axis = Axis::fit(&extent, Scale::Auto, figure.unit, left, width.0 - max_room);
+            for value in &outliers {
+                let at = axis.at(*value as f64);
+                assert!(found.iter().any(|x| (x - at).abs() <= 0.3), "{value} at {at}");
+            }
+            assert!(found.len() <= 2 * width.0 as usize + 3, "half pixels are drawn once");
+        }
+    }
+
+    #[test]
+    fn millions_of_outliers_make_a_small_file() {
+        let outliers: Vec<u64> = (0..2_000_000).map(|i| 2_000 + (i * 7919) % 900_000).collect();
+        let svg = plot(vec![Row { spread: Some(spread(1000.0)), outliers, ..Row::default() }]).render(Width::WIDE);
+        assert!(svg.len() < 40_000, "{}", svg.len());
+    }
+
+    #[test]
+    fn the_largest_sample_is_named() {
+        let rows = vec![
+            Row { spread: Some(spread(1000.0)), outliers: vec![5_432_000], ..Row::default() },
+            Row { spread: Some(spread(2000.0)), ..Row::default() },
+        ];
+        let svg = plot(rows).render(Width::WIDE);
+        assert!(svg.contains(">5.43 ms</text>") && svg.contains(">3.00 µs</text>"));
+    }
+
+    #[test]
+    fn degenerate_and_hostile_data_still_make_a_drawing() {
+        let hostile = "</title><script>&\"'".repeat(9);
+        let mut rows = vec![
+            Row { label: hostile.clone(), sublabel: hostile.clone(), ..Row::default() },
+            Row { spread: Some(spread(0.0)), ..Row::default() },
+            Row { spread: Some(spread(1e15)), outliers: vec![0, 1, u64::MAX], ..Row::default() },
+            Row {
+                spread: Some(spread(f64::NAN)),
+                published: Some(Published { average: 5.0, maximum: 9.0, note: hostile.clone() }),
+                ..Row::default()
+            },
+        ];
+        rows.extend((0..40).map(|i| Row { label: format!("row {i}"), spread: Some(spread(7.0)), ..Row::default() }));
+        for count in [0, 1, 2, 3, 4, 44] {
+            let mut figure = plot(rows[..count].to_vec());
+            figure.title = hostile.clone();
+            for scale in [Scale::Auto, Scale::Linear, Scale::Log] {
+                figure.scale = scale;
+                for width in [Width::WIDE, Width::NARROW] {
+                    let svg = figure.render(width);
+                    assert_well_formed(&svg);
+                    assert!(svg.contains("no samples"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_numbers_come_out_with_equal_outliers_counted() {
+        let row =
+            Row { label: "a, b".into(), spread: Some(spread(10.0)), outliers: vec![99, 77, 99], ..Row::default() };
+        let csv = plot(vec![row]).csv();
+        assert!(csv.contains("\"a, b\",,median,10,1\n"));
+        assert!(csv.contains(",outlier,77,1\n") && csv.contains(",outlier,99,2\n"));
+    }
+}
