@@ -1,0 +1,45 @@
+//! The guard process: waits until the lab is gone, in whatever way, and restores what it changed.
+//!
+//! It learns that from a pipe whose other end the lab alone has: the kernel closes it when the lab ends, also by
+//! `kill -9`. The guard is in a session of its own and ignores the signals that a terminal sends, so that Ctrl-C, a
+//! closed terminal and a killed process group leave it alone.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::journal;
+
+/// What the guard says when the lab may begin to change things.
+pub(super) const READY: &str = "ready";
+
+/// The whole life of a guard for the journal at `journal`. What could not be restored is written to standard output,
+/// one sentence a line.
+pub fn main(journal: &Path) -> ExitCode {
+    // SAFETY: the calls take numbers; SIG_IGN runs no code of ours. setsid fails only for the leader of a group, which
+    // a child that was just started is not.
+    unsafe {
+        libc::setsid();
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGTSTP, libc::SIGPIPE] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+    }
+    let mut out = io::stdout();
+    let held = match journal::hold(journal) {
+        Ok(held) => held,
+        Err(e) => {
+            let _ = writeln!(out, "the guard cannot open {}: {e}", journal.display());
+            return ExitCode::FAILURE;
+        }
+    };
+    // Whether or not the lab still listens, there is only one thing to do from here on.
+    let _ = writeln!(out, "{READY}").and_then(|()| out.flush());
+    let mut byte = [0];
+    while !matches!(io::stdin().read(&mut byte), Ok(0) | Err(_)) {}
+    let restored = journal::restore(journal);
+    drop(held);
+    for problem in &restored.problems {
+        let _ = writeln!(out, "{problem}");
+    }
+    if restored.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,245 @@
+//! Changing knobs of the whole machine, so that they are always restored.
+//!
+//! One mechanism for every way in which a run can end. Before the first change, the old value goes to a journal on disk,
+//! and a guard process is started that restores what the journal holds as soon as the lab is gone ([`main`]); the normal
+//! end is the same thing, waited for. Should the guard be killed too, [`recover`] does it at the next start. Nothing is
+//! started as long as nothing is to be changed.
+
+mod child;
+mod journal;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use kizami_recording::folder::Effective;
+use kizami_recording::quantity::Quantity;
+
+use crate::root::{Root, words};
+use crate::setting::Scope;
+use crate::settings::Settings;
+use crate::system::{self, Cgroup, Latency};
+
+pub use child::main;
+pub use journal::recover;
+use journal::{Journal, Unavailable};
+
+/// The first argument of a guard process; the journal follows. A program that engages a guard calls [`main`] for it
+/// before it does anything else.
+pub const ARGUMENT: &str = "__guard";
+
+/// The knobs that a run has changed, and what restores them.
+#[derive(Debug)]
+pub struct Guard {
+    root: Root,
+    exe: PathBuf,
+    live: Option<Live>,
+    latency: Option<io::Result<Latency>>,
+}
+
+/// What there is from the first change on.
+#[derive(Debug)]
+struct Live {
+    journal: Journal,
+    child: Child,
+    /// Closed to tell the guard that it is time.
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    /// Each file that was ever changed: its setting and what is written to bring it back.
+    originals: BTreeMap<String, (&'static str, String)>,
+    cgroup: Option<Cgroup>,
+    groups_made: u32,
+}
+
+/// Why knobs could not be changed: setting and sentence.
+type Refusals = Vec<(&'static str, String)>;
+
+impl Guard {
+    /// Applies what `settings` ask of the machine and reads back every knob of it. `exe` is the program that becomes the
+    /// guard, see [`ARGUMENT`].
+    pub fn engage(root: &Root, exe: &Path, settings: &Settings) -> (Self, Vec<(String, Effective)>) {
+        let mut guard = Self { root: root.clone(), exe: exe.to_owned(), live: None, latency: None };
+        let effective = guard.change(settings);
+        (guard, effective)
+    }
+
+    /// The same for the next trial. A knob that `settings` do not mention goes back to what it was at first.
+    pub fn change(&mut self, settings: &Settings) -> Vec<(String, Effective)> {
+        let settings = settings.of(Scope::System);
+        let mut refused = Refusals::new();
+        self.change_files(&settings, &mut refused);
+        let limit = self.change_memory_limit(&settings, &mut refused);
+        let latency = settings.number("cpu_dma_latency", Quantity::Time);
+        // The old limit is given up first, or it would hold beside a weaker new one.
+        self.latency = None;
+        self.latency = latency.map(|ns| Latency::hold(&self.root, ns));
+        let mut effective = system::read(&self.root, &settings, &refused);
+        let latency = system::latency(&self.root, latency, self.latency.as_ref());
+        effective.push(("cpu_dma_latency".to_owned(), latency));
+        effective.push(("memory_limit".to_owned(), limit));
+        effective
+    }
+
+    /// The control group that the work has to join for `memory_limit` to hold, see
+    /// [`InChild::joining`](crate::process::InChild::joining).
+    pub fn cgroup(&self) -> Option<&Path> {
+        self.live.as_ref()?.cgroup.as_ref().map(|cgroup| cgroup.folder.as_path())
+    }
+
+    /// Restores everything.
+    ///
+    /// # Errors
+    /// A sentence for the user, when something could not be restored: what, why, and the command that does it.
+    pub fn release(mut self) -> Result<(), String> {
+        self.restore()
+    }
+
+    fn restore(&mut self) -> Result<(), String> {
+        self.latency = None;
+        let Some(Live { journal, mut child, stdin, mut stdout, .. }) = self.live.take() else { return Ok(()) };
+        drop(stdin);
+        let mut said = String::new();
+        // What it said is only for the message; its exit status decides.
+        let _ = stdout.read_to_string(&mut said);
+        match child.wait() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) if status.code().is_some() => Err(said.trim().replace('\n', "; ")),
+            // It was killed. Its work remains, and the lab still holds the journal.
+            _ => {
+                let restored = journal::restore(journal.path());
+                if restored.problems.is_empty() { Ok(()) } else { Err(restored.problems.join("; ")) }
+            }
+        }
+    }
+
+    fn live(&mut self) -> Result<&mut Live, String> {
+        if self.live.is_none() {
+            self.live = Some(Live::start(&self.root, &self.exe)?);
+        }
+        self.live.as_mut().ok_or_else(|| "there is no guard".to_owned())
+    }
+
+    fn change_files(&mut self, settings: &Settings, refused: &mut Refusals) {
+        let root = self.root.clone();
+        let mut wanted: BTreeMap<String, (&'static str, String)> = BTreeMap::new();
+        for name in system::FILE_KNOBS.iter().copied() {
+            let Some(value) = settings.get(name) else { continue };
+            let files = system::files(&root, name);
+            if files.is_empty() {
+                refused.push((name, system::missing(name).to_owned()));
+            }
+            wanted.extend(files.into_iter().map(|file| {
+                let text = system::encode(name, value, &file);
+                (file, (name, text))
+            }));
+        }
+        if let Some(live) = &self.live {
+            let back = live.originals.iter().filter(|(file, _)| !wanted.contains_key(*file));
+            let back: Vec<_> = back.map(|(file, to)| (file.clone(), to.clone())).collect();
+            wanted.extend(back);
+        }
+        for (file, (name, text)) in wanted {
+            if let Err(why) = self.change_file(&root, name, &file, &text) {
+                refused.push((name, why));
+            }
+        }
+    }
+
+    fn change_file(&mut self, root: &Root, name: &'static str, file: &str, text: &str) -> Result<(), String> {
+        let shown = root.shown(file);
+        let now = || match system::value(root, name, file) {
+            Ok(value) => Ok(system::encode(name, &value, file)),
+            Err(e) => Err(format!("{}: reading {shown}", words(&e))),
+        };
+        if now()? == text {
+            return Ok(());
+        }
+        let live = self.live()?;
+        // Read again: the guard's start may have restored what an earlier run left behind.
+        let now = now()?;
+        if !live.originals.contains_key(file) {
+            live.journal.value(name, &root.path(file), &now)?;
+            live.originals.insert(file.to_owned(), (name, now));
+        }
+        root.write(file, text).map_err(|e| {
+            let hint = match e.kind() {
+                io::ErrorKind::PermissionDenied => " (it takes root)",
+                io::ErrorKind::InvalidInput if name == "rt_runtime" => {
+                    " (it cannot be less than control groups were promised in cpu.rt_runtime_us)"
+                }
+                io::ErrorKind::InvalidInput => " (this kernel does not take the value)",
+                _ => "",
+            };
+            format!("{}: writing {text} to {shown}{hint}", words(&e))
+        })
+    }
+
+    /// Every trial gets a group of its own, so that no memory of the one before counts.
+    fn change_memory_limit(&mut self, settings: &Settings, refused: &mut Refusals) -> Effective {
+        const NAME: &str = "memory_limit";
+        if let Some(old) = self.live.as_mut().and_then(|live| live.cgroup.take())
+            && let Err(why) = system::remove_cgroup(&old.folder)
+        {
+            refused.push((NAME, why));
+        }
+        let none = |as_requested, why| Effective { value: "none".to_owned(), as_requested, why };
+        let Some(bytes) = settings.number(NAME, Quantity::Size) else { return none(true, String::new()) };
+        match self.limit_memory(bytes) {
+            Ok(effective) => effective,
+            Err(why) => none(false, why),
+        }
+    }
+
+    fn limit_memory(&mut self, bytes: u64) -> Result<Effective, String> {
+        let root = self.root.clone();
+        let live = self.live()?;
+        live.groups_made += 1;
+        let cgroup = Cgroup::place(&root, &format!("{}-{}", std::process::id(), live.groups_made))?;
+        live.journal.cgroup(&cgroup.folder)?;
+        if let Err(why) = cgroup.make(bytes) {
+            let _ = system::remove_cgroup(&cgroup.folder);
+            return Err(why);
+        }
+        let effective = cgroup.effective(bytes);
+        live.cgroup = Some(cgroup);
+        Ok(effective)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Whoever wants to know calls `release`.
+        let _ = self.restore();
+    }
+}
+
+impl Live {
+    fn start(root: &Root, exe: &Path) -> Result<Self, String> {
+        let journal = Journal::begin(root).map_err(|unavailable| match unavailable {
+            Unavailable::Taken(pid) => {
+                let who = pid.map_or_else(|| "another run".to_owned(), |pid| format!("another run (process {pid})"));
+                format!("{who} has changed settings of this machine: wait until it ends")
+            }
+            Unavailable::Broken(why) => why,
+        })?;
+        let failed = |why: String| format!("the guard that would restore it cannot be started: {why}");
+        let mut command = Command::new(exe);
+        command.arg(ARGUMENT).arg(journal.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|e| failed(format!("{}: {}", exe.display(), words(&e))))?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(failed("its pipes are missing".to_owned()));
+        };
+        let mut stdout = BufReader::new(stdout);
+        let mut said = String::new();
+        // Nothing may be changed before it is out of reach of the terminal's signals and holds the journal.
+        let answer = stdout.read_line(&mut said);
+        if answer.is_err() || said.trim() != child::READY {
+            drop(stdin);
+            let _ = child.kill().and_then(|()| child.wait());
+            return Err(failed(format!("{} said {said:?}", exe.display())));
+        }
+        Ok(Self { journal, child, stdin, stdout, originals: BTreeMap::new(), cgroup: None, groups_made: 0 })
+    }
+}

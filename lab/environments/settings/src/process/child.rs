@@ -1,0 +1,97 @@
+//! Knobs for a child whose program is not ours, such as the Erlang VM: applied between fork and exec.
+//!
+//! Everything is prepared before the fork, and what runs after it are system calls that allocate nothing and take no
+//! lock. A knob that is refused does not keep the program from starting; [`read_of`](super::read_of) shows it. Locked
+//! memory is left out, because exec(2) drops it.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use super::raw;
+use crate::settings::Settings;
+
+/// See the module.
+pub struct InChild {
+    cgroup: Option<CString>,
+    affinity: Option<libc::cpu_set_t>,
+    slack: Option<libc::c_ulong>,
+    nice: Option<i32>,
+    attributes: Option<libc::sched_attr>,
+}
+
+impl InChild {
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            cgroup: None,
+            affinity: settings.affinity().map(|cpus| raw::cpu_set(&cpus)),
+            slack: raw::slack_of(settings),
+            nice: settings.nice(),
+            attributes: settings.policy().map(|policy| raw::attributes(policy, settings.nice())),
+        }
+    }
+
+    /// Puts the child into `cgroup` as well, such as that of a memory limit.
+    #[must_use]
+    pub fn joining(mut self, cgroup: &Path) -> Self {
+        self.cgroup = CString::new(cgroup.join("cgroup.procs").as_os_str().as_bytes()).ok();
+        self
+    }
+
+    /// Applies it to the calling process. Safe to call between fork and exec.
+    pub fn apply(&self) {
+        for resource in [libc::RLIMIT_RTPRIO, libc::RLIMIT_NICE, libc::RLIMIT_MEMLOCK] {
+            let _ = raw::raise_limit(resource);
+        }
+        // First, while the process is small: what it uses from here on is counted there.
+        if let Some(cgroup) = &self.cgroup {
+            let _ = join(cgroup);
+        }
+        if let Some(set) = &self.affinity {
+            let _ = raw::set_affinity(set);
+        }
+        if let Some(ns) = self.slack {
+            let _ = raw::set_timer_slack(ns);
+        }
+        if let Some(nice) = self.nice {
+            let _ = raw::set_nice(nice);
+        }
+        if let Some(attributes) = &self.attributes {
+            let _ = raw::set_attributes(attributes);
+        }
+    }
+
+    /// Arranges that the child that `command` starts applies it.
+    pub fn attach(self, command: &mut Command) {
+        let apply = move || {
+            self.apply();
+            Ok(())
+        };
+        // SAFETY: `apply` runs in the child of a fork of a possibly threaded process; it makes system calls on values
+        // that were prepared before, allocates nothing and takes no lock.
+        unsafe { command.pre_exec(apply) };
+    }
+}
+
+impl std::fmt::Debug for InChild {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InChild").field("cgroup", &self.cgroup).field("nice", &self.nice).finish_non_exhaustive()
+    }
+}
+
+fn join(procs: &CString) -> io::Result<()> {
+    // SAFETY: the path ends in NUL; the descriptor is used and closed here alone; the buffer is one byte of ours. The
+    // process number 0 stands for the writer.
+    unsafe {
+        let fd = libc::open(procs.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let written = libc::write(fd, c"0".as_ptr().cast(), 1);
+        libc::close(fd);
+        if written == 1 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}

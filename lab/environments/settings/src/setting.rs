@@ -1,0 +1,333 @@
+//! The definition of every knob: one entry each, and everything that lists, checks or explains knobs reads it here.
+
+use kizami_recording::quantity::Quantity;
+
+use crate::{cpus, policy};
+
+/// How far a knob reaches, and with that who applies it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The probe applies it to itself, or gets it between fork and exec.
+    Process,
+    /// The whole machine has it; changed and restored by a [`Guard`](crate::Guard).
+    System,
+    /// The Erlang VM has it.
+    Beam,
+}
+
+/// A knob.
+#[derive(Debug)]
+pub struct Setting {
+    /// The name in studies, on the command line and in recordings.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub about: &'static str,
+    /// What is accepted, for help.
+    pub values: &'static str,
+    pub scope: Scope,
+    /// How it is applied and how it is read back.
+    pub how: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// What a value must be. Limits are inclusive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    Policy,
+    Cpus,
+    Integer {
+        least: i64,
+        most: i64,
+    },
+    Number {
+        quantity: Quantity,
+        least: u64,
+        most: u64,
+        step: u64,
+    },
+    /// The same, or `off`.
+    NumberOrOff {
+        quantity: Quantity,
+        least: u64,
+        most: u64,
+        step: u64,
+    },
+    Choice(&'static [&'static str]),
+}
+
+pub(crate) const OFF: &str = "off";
+const TRUE_FALSE: Kind = Kind::Choice(&["true", "false"]);
+const US: u64 = 1_000;
+/// The largest signed 32-bit number of microseconds, which is what the kernel takes.
+const MOST_US: u64 = 2_147_483_647 * US;
+
+impl Kind {
+    /// The canonical written form of `text`.
+    pub(crate) fn canonical(self, text: &str) -> Result<String, String> {
+        let text = text.trim();
+        match self {
+            Self::Policy => Ok(policy::Policy::parse(text)?.to_string()),
+            Self::Cpus => match cpus::parse(text)? {
+                none if none.is_empty() => Err("an empty list of processors leaves none to run on".into()),
+                list => Ok(cpus::write(&list)),
+            },
+            Self::Integer { least, most } => match text.parse::<i64>() {
+                Ok(value) if (least..=most).contains(&value) => Ok(value.to_string()),
+                _ => Err(format!("{text:?} is not a whole number from {least} to {most}")),
+            },
+            Self::NumberOrOff { .. } if text == OFF => Ok(OFF.to_owned()),
+            Self::Number { quantity, least, most, step } | Self::NumberOrOff { quantity, least, most, step } => {
+                let value = quantity.parse(text)?;
+                if !(least..=most).contains(&value) {
+                    return Err(format!("{text} is not from {} to {}", quantity.write(least), quantity.write(most)));
+                }
+                if !value.is_multiple_of(step) {
+                    return Err(format!("{text} is not a whole number of {}", quantity.write(step)));
+                }
+                // A count of words or schedulers goes to programs that read plain digits.
+                Ok(quantity.write(value))
+            }
+            Self::Choice(choices) if choices.contains(&text) => Ok(text.to_owned()),
+            Self::Choice(choices) => Err(format!("{text:?} is not one of {}", choices.join(", "))),
+        }
+    }
+}
+
+const COUNT: Quantity = Quantity::Count;
+const BUSY_WAIT: Kind = Kind::Choice(&["none", "very_short", "short", "medium", "long", "very_long"]);
+const BUSY_WAIT_VALUES: &str = "none, very_short, short, medium, long or very_long";
+const BY_FLAG: &str = "a flag of erl(1); reported as given";
+const SCHEDULERS: Kind = Kind::Number { quantity: COUNT, least: 1, most: 1024, step: 1 };
+
+/// Every knob, in the order in which they are listed to users.
+pub static SETTINGS: &[Setting] = &[
+    Setting {
+        name: "policy",
+        about: "Which threads the kernel runs first; under deadline, threads that are started are of policy other",
+        values: policy::VALUES,
+        scope: Scope::Process,
+        how: "sched_setattr(2), read back with sched_getattr(2)",
+        kind: Kind::Policy,
+    },
+    Setting {
+        name: "nice",
+        about: "The share of processor time among threads of an ordinary policy; lower is more",
+        values: "-20 to 19",
+        scope: Scope::Process,
+        how: "setpriority(2), read back with getpriority(2)",
+        kind: Kind::Integer { least: -20, most: 19 },
+    },
+    Setting {
+        name: "affinity",
+        about: "The processors that the work may run on",
+        values: "a list such as 0,2-3",
+        scope: Scope::Process,
+        how: "sched_setaffinity(2), read back with sched_getaffinity(2)",
+        kind: Kind::Cpus,
+    },
+    Setting {
+        name: "lock_memory",
+        about: "Keeps all memory in RAM and mapped, so that no page fault delays the work",
+        values: "true or false",
+        scope: Scope::Process,
+        how: "mlockall(2), read back from VmLck in /proc/PID/status",
+        kind: TRUE_FALSE,
+    },
+    Setting {
+        name: "timer_slack",
+        about: "How much later than asked the kernel may wake a thread of an ordinary policy",
+        values: "a time from 1ns to 10s",
+        scope: Scope::Process,
+        how: "prctl(PR_SET_TIMERSLACK), read back with prctl(PR_GET_TIMERSLACK)",
+        kind: Kind::Number { quantity: Quantity::Time, least: 1, most: 10_000_000_000, step: 1 },
+    },
+    Setting {
+        name: "governor",
+        about: "How the kernel chooses the frequency of every processor",
+        values: "performance, powersave, ondemand, conservative, schedutil or userspace, where the machine has it",
+        scope: Scope::System,
+        how: "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+        kind: Kind::Choice(&["performance", "powersave", "ondemand", "conservative", "schedutil", "userspace"]),
+    },
+    Setting {
+        name: "turbo",
+        about: "Whether a processor may run faster than its nominal frequency while heat and power allow",
+        values: "on or off",
+        scope: Scope::System,
+        how: "/sys/devices/system/cpu/intel_pstate/no_turbo or /sys/devices/system/cpu/cpufreq/boost",
+        kind: Kind::Choice(&["on", "off"]),
+    },
+    Setting {
+        name: "cpu_dma_latency",
+        about: "The longest time that an idle processor may take to wake: 0 keeps it out of every sleeping state",
+        values: "a time in whole us, such as 0us",
+        scope: Scope::System,
+        how: "/dev/cpu_dma_latency, held open for the run and read back",
+        kind: Kind::Number { quantity: Quantity::Time, least: 0, most: MOST_US, step: US },
+    },
+    Setting {
+        name: "rt_runtime",
+        about: "How much of each second real-time threads may use before the kernel throttles them",
+        values: "a time in whole us, such as 950ms, or off",
+        scope: Scope::System,
+        how: "/proc/sys/kernel/sched_rt_runtime_us",
+        kind: Kind::NumberOrOff { quantity: Quantity::Time, least: 0, most: MOST_US, step: US },
+    },
+    Setting {
+        name: "thp",
+        about: "Where the kernel uses huge pages on its own, which stops a thread while they are put together",
+        values: "always, madvise or never",
+        scope: Scope::System,
+        how: "/sys/kernel/mm/transparent_hugepage/enabled",
+        kind: Kind::Choice(&["always", "madvise", "never"]),
+    },
+    Setting {
+        name: "memory_limit",
+        about: "How much memory the work may use, swap included, before the kernel ends it",
+        values: "a size of at least 1MiB",
+        scope: Scope::System,
+        how: "a memory cgroup (version 1 or 2) made for the trial, read back from its limit",
+        kind: Kind::Number { quantity: Quantity::Size, least: 1 << 20, most: 1 << 50, step: 4096 },
+    },
+    Setting {
+        name: "fullsweep_after",
+        about: "After how many minor collections an Erlang process collects all of its heap",
+        values: "a whole number; 0 does it every time, 65535 is the VM's own and the most it can hold",
+        scope: Scope::Beam,
+        how: "an option of spawn_opt, read back with process_info",
+        kind: Kind::Number { quantity: COUNT, least: 0, most: 1 << 30, step: 1 },
+    },
+    Setting {
+        name: "min_heap_size",
+        about: "The least heap of an Erlang process, in words; 233 is the VM's own",
+        values: "a whole number of words; the VM rounds it up",
+        scope: Scope::Beam,
+        how: "an option of spawn_opt, read back with process_info",
+        kind: Kind::Number { quantity: COUNT, least: 0, most: 1 << 30, step: 1 },
+    },
+    Setting {
+        name: "priority",
+        about: "Which Erlang processes a scheduler of the VM runs first",
+        values: "low, normal or high",
+        scope: Scope::Beam,
+        how: "an option of spawn_opt, read back with process_info",
+        kind: Kind::Choice(&["low", "normal", "high"]),
+    },
+    Setting {
+        name: "message_queue_data",
+        about: "Whether messages that wait are part of the heap that is collected",
+        values: "on_heap or off_heap",
+        scope: Scope::Beam,
+        how: "an option of spawn_opt, read back with process_info",
+        kind: Kind::Choice(&["on_heap", "off_heap"]),
+    },
+    Setting {
+        name: "vm_S",
+        about: "How many scheduler threads the VM has (+S)",
+        values: "1 to 1024",
+        scope: Scope::Beam,
+        how: "a flag of erl(1), read back with erlang:system_info(schedulers)",
+        kind: SCHEDULERS,
+    },
+    Setting {
+        name: "vm_SDcpu",
+        about: "How many threads the VM has for long computations (+SDcpu)",
+        values: "1 to 1024, at most the number of schedulers",
+        scope: Scope::Beam,
+        how: "a flag of erl(1), read back with erlang:system_info(dirty_cpu_schedulers)",
+        kind: SCHEDULERS,
+    },
+    Setting {
+        name: "vm_SDio",
+        about: "How many threads the VM has for calls that wait, files among them (+SDio)",
+        values: "1 to 1024",
+        scope: Scope::Beam,
+        how: "a flag of erl(1), read back with erlang:system_info(dirty_io_schedulers)",
+        kind: SCHEDULERS,
+    },
+    Setting {
+        name: "vm_sbt",
+        about: "How the VM binds its schedulers to processors (+sbt); db is the usual choice, u leaves them unbound",
+        values: "u, ns, ts, ps, s, nnts, nnps, tnnps or db",
+        scope: Scope::Beam,
+        how: "a flag of erl(1), read back with erlang:system_info(scheduler_bindings)",
+        kind: Kind::Choice(&["u", "ns", "ts", "ps", "s", "nnts", "nnps", "tnnps", "db"]),
+    },
+    Setting {
+        name: "vm_sbwt",
+        about: "How long a scheduler of the VM waits busily before it sleeps (+sbwt)",
+        values: BUSY_WAIT_VALUES,
+        scope: Scope::Beam,
+        how: BY_FLAG,
+        kind: BUSY_WAIT,
+    },
+    Setting {
+        name: "vm_sbwtdcpu",
+        about: "The same for the threads for long computations (+sbwtdcpu)",
+        values: BUSY_WAIT_VALUES,
+        scope: Scope::Beam,
+        how: BY_FLAG,
+        kind: BUSY_WAIT,
+    },
+    Setting {
+        name: "vm_sbwtdio",
+        about: "The same for the threads for calls that wait (+sbwtdio)",
+        values: BUSY_WAIT_VALUES,
+        scope: Scope::Beam,
+        how: BY_FLAG,
+        kind: BUSY_WAIT,
+    },
+    Setting {
+        name: "vm_swt",
+        about: "How much work wakes a sleeping scheduler of the VM (+swt)",
+        values: "very_low, low, medium, high or very_high",
+        scope: Scope::Beam,
+        how: BY_FLAG,
+        kind: Kind::Choice(&["very_low", "low", "medium", "high", "very_high"]),
+    },
+    Setting {
+        name: "vm_scl",
+        about: "Whether the VM packs work on few schedulers when there is little of it (+scl)",
+        values: "true or false",
+        scope: Scope::Beam,
+        how: BY_FLAG,
+        kind: TRUE_FALSE,
+    },
+    Setting {
+        name: "vm_sub",
+        about: "Whether the VM spreads work evenly over its schedulers (+sub)",
+        values: "true or false",
+        scope: Scope::Beam,
+        how: BY_FLAG,
+        kind: TRUE_FALSE,
+    },
+];
+
+/// The knob that is called `name`.
+pub fn find(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|s| s.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_name_is_there_once_and_can_be_a_bare_key_of_toml() {
+        let names: BTreeSet<_> = SETTINGS.iter().map(|s| s.name).collect();
+        assert_eq!(names.len(), SETTINGS.len());
+        for name in names {
+            assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_choice_says_all_of_its_values_in_its_help() {
+        for setting in SETTINGS {
+            if let Kind::Choice(choices) = setting.kind {
+                assert!(choices.iter().all(|c| setting.values.contains(c)), "{}", setting.name);
+            }
+        }
+    }
+}
