@@ -11,14 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use kizami_protocol::Arena;
 use kizami_settings::{Scope, process};
 use kizami_workloads::{Params, Workload};
 
 use crate::error::Error;
 use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, locate};
+use crate::{Environment, Place, locate};
 
 /// See the module.
 #[derive(Debug)]
@@ -79,7 +78,7 @@ impl Environment for Beam {
         erlang.into_iter().chain(elixir.map(|v| ("elixir".to_owned(), v))).collect()
     }
 
-    fn start(&self, job: &Job, _: &Arena, _: &Path) -> Result<Started, Error> {
+    fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let function =
             job.workload().beam.ok_or_else(|| Error::Unusable(format!("{} has no Erlang half", job.workload().name)))?;
         let compiled = compiled().map_err(Error::Unusable)?;
@@ -101,7 +100,7 @@ impl Environment for Beam {
             let library = locate::ours(NATIVE).map_err(Error::Unusable)?;
             command.arg(format!("nif={}", library.with_extension("").display()));
         }
-        let prepared = process::InChild::new(&asked);
+        let prepared = launch::prepared(&asked, place.cgroup);
         let in_child = move || {
             prepared.apply();
             // SAFETY: system calls on the child's own descriptors: the pipe that reports are read from becomes

@@ -1,17 +1,16 @@
 //! The host: a Linux process of this machine, without anything between.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
-use kizami_protocol::{Arena, Request};
-use kizami_settings::Scope;
+use kizami_protocol::Request;
+use kizami_settings::{Scope, Settings};
 use kizami_workloads::{Params, Workload};
 
 use crate::error::Error;
 use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, locate};
+use crate::{Environment, Place, locate};
 
 /// See the module.
 #[derive(Debug)]
@@ -49,18 +48,20 @@ impl Environment for Host {
         vec![(PROBE.to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
     }
 
-    fn start(&self, job: &Job, arena: &Arena, scratch: &Path) -> Result<Started, Error> {
+    fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let mut command = Command::new(locate::ours(PROBE).map_err(Error::Unusable)?);
         command.stdin(Stdio::piped());
         let request = Request {
             workload: job.workload().name.to_owned(),
             params: job.params.written(),
             settings: job.settings.of(Scope::Process).written(),
-            scratch: scratch.to_owned(),
+            scratch: place.scratch.to_owned(),
         };
         let request = serde_json::to_vec(&request).map_err(|e| Error::Unusable(e.to_string()))?;
         let lines = Box::new(launch::report_lines);
-        let mut started = launch::start(command, Some(arena.fd()), lines, || {})?;
+        // The probe applies its settings itself; only joining a group has to come before it has memory of its own.
+        let joining = launch::prepared(&Settings::default(), place.cgroup);
+        let mut started = launch::start(command, Some(place.arena.fd()), lines, move || joining.apply())?;
         if let Some(mut stdin) = started.child.stdin.take() {
             // A probe that is gone already says why in its reports and exit status.
             let _ = stdin.write_all(&request);

@@ -21,6 +21,9 @@ pub use job::{Job, LOAD, NO_LOAD, load_names};
 pub use launch::Started;
 pub use trial::{Sink, TrialEnd, run_trial};
 
+use std::path::Path;
+
+use kizami_protocol::Arena;
 use kizami_workloads::{Params, Workload};
 
 /// A kind of place in which probes run.
@@ -51,17 +54,22 @@ pub trait Environment: Sync {
     /// Programs that take part, with their versions.
     fn versions(&self) -> Vec<(String, String)>;
 
-    /// Starts a fresh probe for `job`, which records into `arena` or sends rows. `scratch` is an empty folder of this
-    /// trial.
+    /// Starts a fresh probe for `job`.
     ///
     /// # Errors
     /// When the probe could not be started.
-    fn start(
-        &self,
-        job: &Job,
-        arena: &kizami_protocol::Arena,
-        scratch: &std::path::Path,
-    ) -> Result<Started, Error>;
+    fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error>;
+}
+
+/// What a trial has ready for its probe.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// For the samples of a probe that can map memory.
+    pub arena: &'a Arena,
+    /// An empty folder of this trial.
+    pub scratch: &'a Path,
+    /// A control group for the probe to join, where its memory is limited.
+    pub cgroup: Option<&'a Path>,
 }
 
 /// Every environment, in the order in which they are listed to users.

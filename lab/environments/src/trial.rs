@@ -16,6 +16,7 @@ use kizami_recording::Recorder;
 use kizami_recording::folder::Effective;
 use kizami_workloads::Part;
 
+use crate::Place;
 use crate::error::Error;
 use crate::job::{Job, LOAD};
 use crate::launch::{self, Started};
@@ -49,21 +50,22 @@ pub enum TrialEnd {
 }
 
 /// Runs one trial of `job`: starts its loads and a fresh probe, follows it, and cleans up. `parts` is what the workload
-/// says of itself; `interrupt` ends the trial early.
+/// says of itself; `scratch` is an empty
+/// folder of this trial, and the probe joins `cgroup`; `interrupt` ends the trial early.
 ///
 /// # Errors
 /// When it could not be started.
 pub fn run_trial(
     job: &Job,
     parts: &[Part],
-    scratch: &Path,
+    (scratch, cgroup): (&Path, Option<&Path>),
     interrupt: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<TrialEnd, Error> {
     let sizes: Vec<_> = parts.iter().map(|p| PartSize { columns: p.columns.len(), rows: p.rows }).collect();
     let arena = Arena::create(&sizes).map_err(Error::os("get memory for the samples"))?;
     let loads = loads::start(&job.loads, scratch)?;
-    let probe = job.environment.start(job, &arena, scratch)?;
+    let probe = job.environment.start(job, &Place { arena: &arena, scratch, cgroup })?;
     let expected = Duration::from_secs_f64((job.workload().seconds)(&job.params).max(0.1));
     let mut follow = Follow {
         arena: &arena,

@@ -31,6 +31,16 @@ impl Style {
         }
     }
 
+    pub fn bold(&self, text: &str) -> String {
+        let bold = Ansi::new().bold();
+        if self.colour { format!("{bold}{text}{bold:#}") } else { text.to_owned() }
+    }
+
+    /// `text` in lines that fit the terminal.
+    pub fn wrapped(&self, text: &str) -> String {
+        kizami_report::text::wrap(text, self.width.min(100), 0)
+    }
+
     pub fn error(&self, message: &str) {
         self.message("error:", AnsiColor::Red, message);
     }

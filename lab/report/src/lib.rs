@@ -1,1 +1,23 @@
-//! (skeleton)
+//! Tables, plots, HTML, CSV and JSON of a recording.
+//!
+//! [`Report::new`] reads a recording once into data; [`html::page`] and [`text::write`] show it, [`files::write`] saves
+//! its figures. [`plot`] draws.
+
+mod analysis;
+mod figures;
+pub mod files;
+mod findings;
+pub mod html;
+pub mod numbers;
+pub mod plot;
+mod report;
+mod section;
+mod settings;
+mod table;
+pub mod text;
+
+pub use analysis::Analysis;
+pub use findings::Finding;
+pub use report::{Chapter, DIAGNOSES_FILE, Diagnosis, Judged, Report};
+pub use section::{Drawn, Section};
+pub use table::{Header, Row, RowKind, Table};

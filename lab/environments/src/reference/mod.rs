@@ -24,14 +24,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kizami_protocol::{Arena, Report};
+use kizami_protocol::Report;
 use kizami_settings::{Scope, process};
 use kizami_workloads::{Params, Workload};
 
 use crate::error::Error;
 use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, locate};
+use crate::{Environment, Place, locate};
 
 /// Rows of one part, as a tool's output gave them.
 pub(crate) type PartRows = (usize, Vec<Vec<u64>>);
@@ -82,7 +82,8 @@ impl Environment for Tool {
         version.map(|v| (self.name.to_owned(), v)).into_iter().collect()
     }
 
-    fn start(&self, job: &Job, _: &Arena, scratch: &Path) -> Result<Started, Error> {
+    fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
+        let scratch = place.scratch;
         let program = self.program().map_err(Error::Unusable)?;
         let port = free_port().map_err(Error::os("find a free port"))?;
         let server = match self.server {
@@ -92,7 +93,7 @@ impl Environment for Tool {
         let mut command = Command::new(&program);
         command.args((self.arguments)(job, scratch, port)).current_dir(scratch).stdin(Stdio::null());
         let asked = job.settings.of(Scope::Process);
-        let prepared = process::InChild::new(&asked);
+        let prepared = launch::prepared(&asked, place.cgroup);
         let (rows, params, scratch) = (self.rows, job.params.clone(), scratch.to_owned());
         let name = self.name;
         let listener: launch::Listener = Box::new(move |mut stream, sender| {

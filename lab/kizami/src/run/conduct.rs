@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use kizami_environments::{Error, Sink, TrialEnd, run_trial};
 use kizami_recording::folder::{Effective, Outcome, Series, State, Trial, Writer};
 use kizami_settings::{Guard, Scope};
-use kizami_studies::{Plan, Planned};
+use kizami_studies::{Plan, Planned, Start};
 
 use super::progress::Progress;
 
@@ -53,7 +53,7 @@ pub fn conduct(
     let series = declare(plan, writer);
     let mut failures = vec![0; plan.jobs.len()];
     let scratch = writer.folder().join("scratch");
-    for &(index, trial) in &plan.order {
+    for &Start { job: index, trial } in &plan.order {
         let planned = &plan.jobs[index];
         progress.begin(&planned.title(), planned.seconds);
         if failures[index] < GIVE_UP {
@@ -92,7 +92,7 @@ pub fn conduct(
 /// Adds every series of the plan to the recording; gives their indices by job and part.
 fn declare(plan: &Plan, writer: &mut Writer) -> Vec<Vec<usize>> {
     let declare_job = |planned: &Planned| {
-        let parts = planned.parts.iter().zip(&planned.names);
+        let parts = planned.parts.iter().zip(&planned.series);
         let indices = parts.map(|(part, name)| {
             writer.add_series(Series {
                 name: name.clone(),
@@ -136,9 +136,9 @@ impl OneTrial<'_> {
         for (setting, effective) in guard.change(&job.settings.of(Scope::System)) {
             self.effective(&setting, effective);
         }
-        let scratch = self.scratch.to_owned();
+        let (scratch, cgroup) = (self.scratch.to_owned(), guard.cgroup().map(Path::to_owned));
         let end = match std::fs::create_dir_all(&scratch) {
-            Ok(()) => run_trial(job, &self.planned.parts, &scratch, interrupt, self),
+            Ok(()) => run_trial(job, &self.planned.parts, (&scratch, cgroup.as_deref()), interrupt, self),
             Err(source) => Err(Error::Os { doing: format!("make the folder {}", scratch.display()), source }),
         };
         if let Err(e) = std::fs::remove_dir_all(&scratch) {

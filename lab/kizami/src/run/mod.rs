@@ -1,4 +1,4 @@
-//! `kizami run`: from what the user asked for to a recording with its report.
+//! `kizami run`: from what the user asked for to a recording.
 
 mod conduct;
 mod interrupt;
@@ -9,14 +9,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use kizami_environments::{Environment, LOAD};
-use kizami_recording::folder::{FORMAT_VERSION, Reader, Recording, State, Writer};
-use kizami_settings::{Guard, Root, host};
-use kizami_studies::{Plan, Size, Study};
-use kizami_workloads::Machine;
+use kizami_recording::folder::{FORMAT_VERSION, Recording, State, Writer};
+use kizami_settings::{Guard, Root, Settings, guard, host};
+use kizami_studies::{Overrides, Plan, Size, Study};
+use kizami_workloads::{Machine, Workload};
+use serde_json::json;
 
-use crate::cli::{GUARD, RunOptions};
+use crate::cli::RunOptions;
 use crate::exit::{self, Exit};
-use crate::{paths, style::Style};
+use crate::style::Style;
+use crate::{doctor, paths};
 use conduct::Outcomes;
 use interrupt::Interrupt;
 use lock::{Lock, NoLock};
@@ -25,7 +27,6 @@ use progress::Progress;
 /// What a run left.
 pub struct Ran {
     pub folder: PathBuf,
-    pub studies: Vec<Study>,
     pub outcomes: Outcomes,
 }
 
@@ -34,8 +35,7 @@ impl Ran {
     pub fn status(&self) -> u8 {
         match &self.outcomes {
             Outcomes { interrupted: true, .. } => exit::INTERRUPTED,
-            Outcomes { disk: Some(_), .. } => exit::FAILED,
-            Outcomes { complete: 0, .. } => exit::FAILED,
+            Outcomes { disk: Some(_), .. } | Outcomes { complete: 0, .. } => exit::FAILED,
             Outcomes { failed, skipped, .. } if failed.is_empty() && skipped.is_empty() => 0,
             _ => exit::PARTLY,
         }
@@ -43,86 +43,123 @@ impl Ran {
 }
 
 /// Measures `what`, as `options` say. `None` when it was only to show what would run.
-pub fn run(what: &[String], options: &RunOptions, style: &Style) -> Result<Option<Ran>, Exit> {
-    let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
-    let (studies, plan) = plan(what, options, seed)?;
+pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> Result<Option<Ran>, Exit> {
+    let studies = studies(what, options)?;
+    let (plan, unavailable) = plan(&studies, options)?;
     if options.dry_run {
-        show_plan(&plan, style);
+        show_plan(&plan, json);
         return Ok(None);
     }
     let interrupt = Interrupt::listen().map_err(|e| Exit::failed(format!("could not listen for signals: {e}")))?;
     let _lock = take_lock(options.wait, &interrupt)?;
-    let root = Root::from_environment();
-    for sentence in kizami_settings::guard::recover(&root) {
+    let root = Root::from_env();
+    recover(&root, style);
+
+    let folder = options.out.clone().unwrap_or_else(|| paths::new_recording(what));
+    let mut writer = Writer::create(&folder, describe(&plan, what, options, &root)).map_err(Exit::failed)?;
+    keep_studies(&studies, &folder)?;
+    keep_diagnoses(&root, &folder)?;
+    for sentence in unavailable {
         style.warn(&sentence);
+        writer.note(sentence);
     }
-    let folder = match &options.out {
-        Some(folder) => folder.clone(),
-        None => paths::new_recording(what),
-    };
-    let recording = describe(&plan, &studies, what, options, &root);
-    let mut writer = Writer::create(&folder, recording).map_err(Exit::failed)?;
-    for study in &studies {
-        keep_study(study, &folder)?;
-    }
-    for note in &plan.notes {
-        style.warn(note);
-        writer.note(note.clone());
-    }
-    let mut guard = engage(&root)?;
+    let program =
+        std::env::current_exe().map_err(|e| Exit::failed(format!("the path of this program is unknown: {e}")))?;
+    let (mut guard, _) = Guard::engage(&root, &program, &Settings::default());
     let mut progress = Progress::new(plan.order.len(), plan.seconds());
     let outcomes = conduct::conduct(&plan, &mut writer, &mut guard, interrupt.flag(), &mut progress);
     let took = progress.finish();
+
     if let Err(why) = guard.release() {
-        style.warn(&why.to_string());
-        writer.note(why.to_string());
+        style.warn(&why);
+        writer.note(why);
     }
     let finished = writer.finish(outcomes.state());
     for why in outcomes.disk.iter().cloned().chain(finished.err().map(|e| e.to_string())) {
         style.error(&format!("{why}\nWhat was measured until then is in {}", folder.display()));
     }
-    style.note(&format!("measured {} trials in {:.0} s", outcomes.complete, took.as_secs_f64()));
-    Ok(Some(Ran { folder, studies, outcomes }))
+    let interrupted = if outcomes.interrupted { "interrupted; " } else { "" };
+    style.note(&format!("{interrupted}measured {} trials in {:.0} s", outcomes.complete, took.as_secs_f64()));
+    Ok(Some(Ran { folder, outcomes }))
 }
 
-/// Studies by name or file; anything else is a workload.
-fn plan(what: &[String], options: &RunOptions, seed: u64) -> Result<(Vec<Study>, Plan), Exit> {
-    let mut overrides: BTreeMap<String, Vec<String>> = options.set.iter().cloned().collect();
+/// Restores what an earlier run that was killed could not.
+pub fn recover(root: &Root, style: &Style) {
+    match guard::recover(root) {
+        Ok(sentences) => sentences.iter().for_each(|sentence| style.warn(sentence)),
+        Err(why) => style.warn(&why),
+    }
+}
+
+/// Studies by name or file; a workload's name is a study of it in the environments that the user wants.
+fn studies(what: &[String], options: &RunOptions) -> Result<Vec<Study>, Exit> {
+    let mut studies = Vec::new();
+    for name in what {
+        let builtin = kizami_studies::builtin().any(|builtin| builtin == name);
+        match kizami_workloads::find(name).filter(|_| !builtin) {
+            Some(workload) => {
+                for environment in environments(workload, options)? {
+                    studies.push(Study::of_workload(workload, environment, options.trials.unwrap_or(1)));
+                }
+            }
+            None => studies.push(Study::load(name).map_err(|problems| {
+                let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                Exit::usage(format!("{}\n(kizami list tells what there is)", lines.join("\n")))
+            })?),
+        }
+    }
+    Ok(studies)
+}
+
+/// Those that were asked for, or the first that does the workload.
+fn environments(workload: &Workload, options: &RunOptions) -> Result<Vec<&'static dyn Environment>, Exit> {
+    if options.environment.is_empty() {
+        let host = if workload.linux.is_some() { "host" } else { "beam" };
+        return Ok(kizami_environments::find(host).into_iter().collect());
+    }
+    let find = |name: &String| {
+        kizami_environments::find(name).ok_or_else(|| {
+            let known: Vec<_> = kizami_environments::ALL.iter().map(|e| e.name()).collect();
+            Exit::usage(format!("there is no environment {name:?}: there are {}", known.join(", ")))
+        })
+    };
+    options.environment.iter().map(find).collect()
+}
+
+/// The plan of what can run here, and a sentence about everything that cannot.
+fn plan(studies: &[Study], options: &RunOptions) -> Result<(Plan, Vec<String>), Exit> {
+    let mut overrides: Overrides = BTreeMap::new();
+    for (name, values) in &options.set {
+        overrides.entry(name.clone()).or_default().extend(values.iter().cloned());
+    }
     if !options.load.is_empty() {
         overrides.insert(LOAD.to_owned(), options.load.clone());
     }
     let machine = Machine { cpus: kizami_settings::cpus::allowed() };
     let size = if options.full { Size::Full } else { Size::Quick };
-    let environments: Vec<&'static dyn Environment> = options
-        .environment
-        .iter()
-        .map(|name| kizami_environments::find(name).ok_or_else(|| unknown_environment(name)))
-        .collect::<Result<_, _>>()?;
-    let (workloads, names): (Vec<_>, Vec<_>) =
-        what.iter().partition(|name| kizami_workloads::find(name).is_some() && Study::builtin(name).is_none());
-    let studies: Vec<Study> = names.iter().map(|n| Study::load(n)).collect::<Result<_, _>>().map_err(Exit::usage)?;
-    let mut plan = Plan::new(&studies, size, &overrides, seed, &machine).map_err(Exit::usage)?;
-    for name in workloads {
-        let Some(workload) = kizami_workloads::find(name) else { continue };
-        plan.add_workload(workload, &environments, &overrides, options.trials, &machine).map_err(Exit::usage)?;
+    let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
+    let mut plan = Plan::new(studies, size, &overrides, seed, &machine).map_err(Exit::usage)?;
+    if let Some(trials) = options.trials {
+        plan.set_trials(trials);
     }
-    plan.keep_available();
+    let unavailable = plan.keep_available(&Root::from_env());
     if plan.jobs.is_empty() {
-        return Err(Exit::failed(format!("nothing of it can run on this machine:\n{}", plan.notes.join("\n"))));
+        return Err(Exit::failed(format!("nothing of it can run on this machine:\n{}", unavailable.join("\n"))));
     }
-    Ok((studies, plan))
+    Ok((plan, unavailable))
 }
 
-fn unknown_environment(name: &str) -> Exit {
-    let known: Vec<_> = kizami_environments::ALL.iter().map(|e| e.name()).collect();
-    Exit::usage(format!("there is no environment {name:?}: there are {}", known.join(", ")))
-}
-
-fn show_plan(plan: &Plan, style: &Style) {
+fn show_plan(plan: &Plan, json: bool) {
+    if json {
+        let jobs: Vec<_> =
+            plan.jobs.iter().map(|j| json!({ "series": j.series, "trials": j.trials, "seconds": j.seconds })).collect();
+        println!("{}", json!({ "jobs": jobs, "seed": plan.seed, "seconds": plan.seconds() }));
+        return;
+    }
     for planned in &plan.jobs {
-        println!("{:>4} x {:>6.1} s  {}", planned.trials, planned.seconds, planned.title());
+        println!("{:>4} × {:>6.1} s  {}", planned.trials, planned.seconds, planned.title());
     }
-    style.note(&format!("{} trials, about {:.0} s", plan.order.len(), plan.seconds()));
+    println!("{} trials, about {:.0} s", plan.order.len(), plan.seconds());
 }
 
 fn take_lock(wait: bool, interrupt: &Interrupt) -> Result<Lock, Exit> {
@@ -139,33 +176,22 @@ fn take_lock(wait: bool, interrupt: &Interrupt) -> Result<Lock, Exit> {
     })
 }
 
-fn engage(root: &Root) -> Result<Guard, Exit> {
-    let program = std::env::current_exe().map_err(|e| Exit::failed(format!("the path of this program is unknown: {e}")))?;
-    Guard::engage(root, &program, GUARD).map_err(|e| Exit::failed(format!("could not start the guard: {e}")))
-}
-
-fn describe(plan: &Plan, studies: &[Study], what: &[String], options: &RunOptions, root: &Root) -> Recording {
+fn describe(plan: &Plan, what: &[String], options: &RunOptions, root: &Root) -> Recording {
     let mut tools = BTreeMap::from([("kizami".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]);
     let mut seen: Vec<&str> = Vec::new();
-    for planned in &plan.jobs {
-        let environment = planned.job.environment;
+    for environment in plan.jobs.iter().map(|planned| planned.job.environment) {
         if !seen.contains(&environment.name()) {
             seen.push(environment.name());
             tools.extend(environment.versions());
         }
     }
-    let size = match (studies.is_empty(), options.full) {
-        (true, _) => "",
-        (false, true) => "full",
-        (false, false) => "quick",
-    };
     Recording {
         format_version: FORMAT_VERSION,
         checksum: String::new(),
         kizami_version: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args().collect(),
         studies: what.to_vec(),
-        size: size.to_owned(),
+        size: if options.full { "full" } else { "quick" }.to_owned(),
         started: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
         ended: None,
         state: State::Running,
@@ -178,23 +204,24 @@ fn describe(plan: &Plan, studies: &[Study], what: &[String], options: &RunOption
     }
 }
 
-/// A copy of the study, so that the recording can be reported anywhere and after the study has changed.
-fn keep_study(study: &Study, folder: &Path) -> Result<(), Exit> {
-    for (name, text) in study.files() {
-        let path = folder.join(&name);
-        std::fs::write(&path, text).map_err(|e| Exit::failed(format!("could not write {}: {e}", path.display())))?;
+/// A copy of each study, so that the recording can be reported anywhere, and after the study has changed.
+fn keep_studies(studies: &[Study], folder: &Path) -> Result<(), Exit> {
+    for study in studies.iter().filter(|study| !study.text.is_empty()) {
+        let own = [(format!("{}.toml", study.name), &study.text)];
+        let files = own.into_iter().chain(study.data.as_ref().map(|(name, text)| (name.clone(), text)));
+        for (name, text) in files {
+            write(&folder.join(name), text)?;
+        }
     }
     Ok(())
 }
 
-/// Opens a recording and says what is damaged in it.
-pub fn open(folder: &Path, style: &Style) -> Result<Reader, Exit> {
-    let reader = Reader::open(folder).map_err(|e| Exit::new(exit::DAMAGED, e))?;
-    for damage in reader.damage() {
-        style.warn(&damage.to_string());
-    }
-    if reader.recording().was_killed() {
-        style.warn("the run ended without saying so (killed, or still running): what reached the disk is shown");
-    }
-    Ok(reader)
+/// What the doctor says at the start: the report shows it beside the figures.
+fn keep_diagnoses(root: &Root, folder: &Path) -> Result<(), Exit> {
+    let text = serde_json::to_string_pretty(&doctor::examine(root, false)).map_err(Exit::failed)?;
+    write(&folder.join(kizami_report::DIAGNOSES_FILE), &text)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Exit> {
+    std::fs::write(path, text).map_err(|e| Exit::failed(format!("could not write {}: {e}", path.display())))
 }

@@ -1,0 +1,174 @@
+//! The pieces of the page that are not figures: findings, claims, tables, what the doctor said.
+
+use kizami_studies::Verdict;
+
+use crate::report::{Diagnosis, Judged, Report};
+use crate::table::{RowKind, Table};
+
+/// How many findings stand at the top.
+const TOP: usize = 3;
+
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+pub fn findings(report: &Report) -> String {
+    if report.findings.is_empty() {
+        return String::new();
+    }
+    let card = |f: &crate::Finding| format!("<li><h3>{}</h3><p>{}</p></li>", escape(&f.headline), escape(&f.meaning));
+    let cards: String = report.findings.iter().take(TOP).map(card).collect();
+    let rest: String = report.findings.iter().skip(TOP).map(card).collect();
+    let rest = match rest.as_str() {
+        "" => String::new(),
+        rest => format!("<details><summary>Also found</summary><ul class=\"also\">{rest}</ul></details>"),
+    };
+    format!(
+        "<section class=\"findings\"><h2>Most worth knowing</h2><ol>{cards}</ol>{rest}</section>"
+    )
+}
+
+pub fn claims(claims: &[Judged]) -> String {
+    if claims.is_empty() {
+        return String::new();
+    }
+    let holding = claims.iter().filter(|c| c.judgement.verdict == Verdict::Holds).count();
+    let rows: String = claims
+        .iter()
+        .map(|claim| {
+            let (class, word) = match &claim.judgement.verdict {
+                Verdict::Holds => ("holds", "holds"),
+                Verdict::DoesNotHold => ("fails", "does not hold"),
+                Verdict::NotSupported => ("open", "not supported"),
+                Verdict::NotMeasured => ("open", "not measured"),
+            };
+            let source = match claim.source.as_str() {
+                "" => String::new(),
+                source => format!(" <span class=\"source\">{}</span>", escape(source)),
+            };
+            format!(
+                "<li class=\"{class}\"><span class=\"verdict\">{word}</span><span>{}{source}<br><span class=\"shown\">{}\
+                 </span></span></li>",
+                escape(&claim.says),
+                escape(&claim.judgement.shown)
+            )
+        })
+        .collect();
+    format!(
+        "<div class=\"claims\"><h3>Does it hold here? {holding} of {} do</h3><ul>{rows}</ul></div>",
+        claims.len()
+    )
+}
+
+pub fn table(table: &Table) -> String {
+    let class = |number: bool| if number { " class=\"n\"" } else { "" };
+    let head: String = table
+        .headers
+        .iter()
+        .map(|h| format!("<th scope=\"col\"{}>{}</th>", class(h.number), escape(&h.text)))
+        .collect();
+    let row = |row: &crate::Row| {
+        if row.kind == RowKind::Missing {
+            let (label, why) = (row.cells.first(), row.cells.get(1));
+            let text = |cell: Option<&String>| escape(cell.map_or("", String::as_str));
+            let span = table.headers.len().saturating_sub(1);
+            return format!("<tr class=\"missing\"><th scope=\"row\">{}</th><td colspan=\"{span}\">{}</td></tr>", text(label), text(why));
+        }
+        let kind = if row.kind == RowKind::Published { " class=\"published\"" } else { "" };
+        let cells: String = row
+            .cells
+            .iter()
+            .zip(&table.headers)
+            .enumerate()
+            .map(|(index, (cell, header))| match index {
+                0 => format!("<th scope=\"row\">{}</th>", escape(cell)),
+                _ => format!("<td{}>{}</td>", class(header.number), escape(cell)),
+            })
+            .collect();
+        format!("<tr{kind}>{cells}</tr>")
+    };
+    let rows: String = table.rows.iter().map(row).collect();
+    let note = match table.note.as_str() {
+        "" => String::new(),
+        note => format!("<p class=\"note\">{}</p>", escape(note)),
+    };
+    format!("<div class=\"scroll\"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}")
+}
+
+pub fn diagnoses(diagnoses: &[Diagnosis]) -> String {
+    if diagnoses.is_empty() {
+        return String::new();
+    }
+    let item = |d: &Diagnosis| {
+        let class = match d.verdict.as_str() {
+            "good" => "holds",
+            "bad" => "fails",
+            _ => "open",
+        };
+        let fix = d.fix.as_ref().map_or(String::new(), |fix| format!("<br><code>{}</code>", escape(fix)));
+        format!(
+            "<li class=\"{class}\"><span class=\"verdict\">{}</span><span><b>{}</b>: {}<br><span class=\"shown\">{}{fix}\
+             </span></span></li>",
+            escape(&d.verdict),
+            escape(&d.check),
+            escape(&d.found),
+            escape(&d.means)
+        )
+    };
+    let standing: String = diagnoses.iter().filter(|d| d.verdict == "bad" || d.verdict == "fair").map(item).collect();
+    let fine: String = diagnoses.iter().filter(|d| d.verdict != "bad" && d.verdict != "fair").map(item).collect();
+    format!(
+        "<div class=\"claims\"><h3>What stands between it and real-time behaviour</h3><ul>{standing}</ul>\
+         <details><summary>What does not</summary><ul>{fine}</ul></details></div>"
+    )
+}
+
+pub fn facts(pairs: &[(String, String)]) -> String {
+    let row = |(name, value): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
+    format!("<dl>{}</dl>", pairs.iter().map(row).collect::<String>())
+}
+
+pub fn footer(report: &Report) -> String {
+    let recording = &report.recording;
+    let mut pairs: Vec<(String, String)> = vec![
+        ("command".into(), recording.command.join(" ")),
+        ("seed of the order and of the intervals".into(), recording.seed.to_string()),
+        ("trials, in shuffled order".into(), recording.order.len().to_string()),
+    ];
+    pairs.extend(recording.tools.iter().map(|(name, version)| (name.clone(), version.clone())));
+    let notes: String = recording.notes.iter().map(|n| format!("<li>{}</li>", escape(n))).collect();
+    let notes = if notes.is_empty() { notes } else { format!("<h3>What could not be done</h3><ul>{notes}</ul>") };
+    format!(
+        "<footer><h2>About this run</h2>{notes}{}<p class=\"note\">Nothing is dropped as an outlier. The time of taking \
+         the time is measured in the same run and not subtracted. AVG is the mean, VAR and STDEV divide by n − 1, \
+         quartiles are type 7, tail percentiles nearest rank, intervals 95 % by block bootstrap.</p></footer>",
+        facts(&pairs)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_a_recording_is_text_in_the_page() {
+        let mut hostile = Table::new(&["<script>"], &["\"&"]);
+        hostile.push(RowKind::Measured, ["<b>".to_owned(), "1".to_owned()]);
+        hostile.push(RowKind::Missing, ["</table>".to_owned(), "<i>".to_owned()]);
+        let html = table(&hostile);
+        for tag in ["<script>", "<b>", "<i>", "</table><"] {
+            assert!(!html.contains(&format!("{tag}\"")), "{html}");
+        }
+        assert!(html.contains("&lt;script&gt;") && html.contains("&lt;/table&gt;"), "{html}");
+    }
+}

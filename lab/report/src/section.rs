@@ -1,0 +1,382 @@
+//! One section of the report: a group of a study with what was measured for it.
+//!
+//! The tables have the papers' form (average, maximum, variance, standard deviation) with the published figures below
+//! the measured ones, and what the papers did not have: median, tail, the first cold call.
+
+use std::collections::HashMap;
+
+use kizami_recording::folder::{Measured, Series};
+use kizami_recording::stats::{self, Options};
+use kizami_studies::{Figure as Wanted, Group, Published, Row, Statistic, Study};
+
+use crate::analysis::Analysis;
+use crate::figures::{self, About, Entry};
+use crate::numbers::{Scale, plain};
+use crate::plot::{Figure, Unit, boxes, cumulative, rates, ratios};
+use crate::settings;
+use crate::table::{RowKind, Table};
+
+/// A drawing with what stands under it.
+pub struct Drawn {
+    /// A plain file stem, unique in the report.
+    pub name: String,
+    pub figure: Box<dyn Figure>,
+    /// The settings in force for what is drawn.
+    pub settings: String,
+}
+
+/// See the module.
+pub struct Section {
+    /// `study-group`.
+    pub id: String,
+    pub title: String,
+    pub about: String,
+    pub tables: Vec<Table>,
+    pub figures: Vec<Drawn>,
+    /// What was in force for all of its series.
+    pub settings: Vec<(String, String)>,
+    /// What was asked for and did not take effect.
+    pub refused: Vec<String>,
+}
+
+/// A row with its series, analysed.
+pub(crate) struct Measure<'r, 'a> {
+    pub row: &'r Row,
+    pub analysis: &'r Analysis<'a>,
+}
+
+impl<'a> Measure<'_, 'a> {
+    fn series(&self) -> &'a Series {
+        self.analysis.series()
+    }
+}
+
+/// Builds the section of `group`; `None` when nothing of it was measured.
+pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>], options: &Options) -> Option<Section> {
+    let series: Vec<&Series> = analyses.iter().map(Analysis::series).collect();
+    let rows = group.rows(&study.name, &series);
+    let measures: Vec<Measure<'_, '_>> =
+        rows.iter().map(|row| Measure { row, analysis: &analyses[row.series] }).collect();
+    if measures.is_empty() {
+        return None;
+    }
+    let shown: Vec<&Series> = measures.iter().map(Measure::series).collect();
+    let (in_force, refused) = settings::in_force(&shown);
+    let id = format!("{}-{}", study.name, group.id);
+    let figures = Figures { id: &id, study, group, measures: &measures, settings: settings::line(&in_force), options };
+    Some(Section {
+        figures: figures.all(),
+        tables: tables(study, group, &measures),
+        title: group.title.clone(),
+        about: group.about.trim().to_owned(),
+        settings: in_force,
+        refused,
+        id,
+    })
+}
+
+/// Times and throughputs in tables of their own, because they share no unit.
+fn tables(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> Vec<Table> {
+    let with_unit = |unit: Unit| -> Vec<&Measure<'_, '_>> {
+        let is_shown = |m: &&Measure<'_, '_>| m.series().measured() != Measured::Watched && m.analysis.unit() == unit;
+        measures.iter().filter(is_shown).collect()
+    };
+    [Unit::Nanoseconds, Unit::BitsPerSecond]
+        .into_iter()
+        .filter_map(|unit| table(study, group, &with_unit(unit), unit))
+        .collect()
+}
+
+fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit) -> Option<Table> {
+    let typical = |m: &&Measure<'_, '_>| m.analysis.summary.as_ref().map(|s| m.analysis.scale(s.median));
+    let smallest = measures.iter().filter_map(typical).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+    if measures.is_empty() {
+        return None;
+    }
+    let scale = Scale::for_values(unit, if smallest.is_finite() { smallest } else { 1.0 });
+    let square = if unit == Unit::Nanoseconds { format!("{}²", scale.name) } else { "unit²".into() };
+    let headers = ["AVG", "MAX", "VAR", "STDEV", "median", "p99", "p99.9", "first", "n"];
+    let mut table = Table::new(&[&format!("times in {}", scale.name)], &headers);
+    if unit == Unit::BitsPerSecond {
+        table.headers[0].text = format!("throughput in {}", scale.name);
+    }
+    table.headers[3].text = format!("VAR {square}");
+    let mut first = false;
+    let mut per_operation = 1;
+    for measure in measures {
+        let analysis = measure.analysis;
+        let cell = |value: f64| scale.write(analysis.scale(value));
+        let Some(summary) = &analysis.summary else {
+            table.push(RowKind::Missing, [measure.row.label.clone(), why_empty(measure.series())]);
+            continue;
+        };
+        let operations = measure.series().operations;
+        per_operation = per_operation.max(operations);
+        // The variance of one operation's time would need samples of one; what samples of many vary by is what it is.
+        let square = |v: f64| scale.write_square(v * analysis.scale(1.0).powi(2));
+        first |= analysis.cold.is_some();
+        table.push(
+            RowKind::Measured,
+            [
+                measure.row.label.clone(),
+                cell(summary.mean),
+                cell(summary.max as f64),
+                summary.variance.map(square).unwrap_or_default(),
+                summary.standard_deviation.map(cell).unwrap_or_default(),
+                cell(summary.median),
+                summary.p99.map(|v| cell(v as f64)).unwrap_or_default(),
+                summary.p99_9.map(|v| cell(v as f64)).unwrap_or_default(),
+                analysis.cold.map(|v| cell(v as f64)).unwrap_or_default(),
+                plain(summary.count as f64),
+            ],
+        );
+        for (machine, figures) in published_of(study, group, measure.series()) {
+            let figure = |statistic| figures.get(&statistic).copied();
+            let cell = |statistic| figure(statistic).map(|v| scale.write(v)).unwrap_or_default();
+            let variance = figure(Statistic::Variance).map(|v| scale.write_square(v)).unwrap_or_default();
+            let cells =
+                [machine, cell(Statistic::Mean), cell(Statistic::Max), variance, cell(Statistic::Stdev), cell(Statistic::Median)];
+            table.push(RowKind::Published, cells);
+        }
+    }
+    if !first {
+        let column = table.headers.iter().position(|h| h.text == "first").unwrap_or(0);
+        table.headers.remove(column);
+        table.rows.iter_mut().for_each(|row| drop(row.cells.remove(column)));
+    }
+    let mut notes = Vec::new();
+    if first {
+        notes.push("first: the cold call before all others, not part of the other figures.".to_owned());
+    }
+    if per_operation > 1 {
+        notes.push(format!(
+            "A sample times up to {per_operation} operations in a row; figures are for one, so MAX and VAR are those of \
+             batches."
+        ));
+    }
+    table.note = notes.join(" ");
+    Some(table)
+}
+
+fn why_empty(series: &Series) -> String {
+    use kizami_recording::folder::Outcome;
+    let failed = series.trials.iter().find_map(|t| match &t.outcome {
+        Outcome::Failed(why) => Some(why.clone()),
+        _ => None,
+    });
+    failed.unwrap_or_else(|| "no samples".into())
+}
+
+/// The published figures beside `series`: by machine, in the order of the file.
+fn published_of(study: &Study, group: &Group, series: &Series) -> Vec<(String, HashMap<Statistic, f64>)> {
+    let mut machines: Vec<(String, HashMap<Statistic, f64>)> = Vec::new();
+    for Published { machine, statistic, base, .. } in study.published_for(group, series) {
+        match machines.iter_mut().find(|(name, _)| name == machine) {
+            Some((_, figures)) => drop(figures.insert(*statistic, *base)),
+            None => machines.push((machine.clone(), HashMap::from([(*statistic, *base)]))),
+        }
+    }
+    machines
+}
+
+/// Makes the figures that a group asks for.
+struct Figures<'s, 'r, 'a> {
+    id: &'s str,
+    study: &'s Study,
+    group: &'s Group,
+    measures: &'s [Measure<'r, 'a>],
+    settings: String,
+    options: &'s Options,
+}
+
+impl<'r, 'a> Figures<'_, 'r, 'a> {
+    fn all(&self) -> Vec<Drawn> {
+        let mut drawn = Vec::new();
+        for wanted in &self.group.figures {
+            let figures = match wanted {
+                Wanted::Memory => self.memory(),
+                Wanted::Rates => self.rates(),
+                Wanted::Ratio => self.ratios(),
+                other => self.distributions(*other),
+            };
+            let stem = |index: usize| match index {
+                0 => format!("{}-{}", self.id, wanted.name()),
+                _ => format!("{}-{}-{}", self.id, wanted.name(), index + 1),
+            };
+            drawn.extend(figures.into_iter().enumerate().map(|(index, figure)| Drawn {
+                name: stem(index),
+                figure,
+                settings: self.settings.clone(),
+            }));
+        }
+        drawn
+    }
+
+    /// One figure for each unit, and for box plots of workloads whose times are orders of magnitude apart, one each.
+    fn distributions(&self, wanted: Wanted) -> Vec<Box<dyn Figure>> {
+        let mut sets: Vec<Vec<&Measure<'r, 'a>>> = Vec::new();
+        for measure in self.measures.iter().filter(|m| m.analysis.summary.is_some()) {
+            let belongs = |set: &&mut Vec<&Measure<'r, 'a>>| {
+                set[0].analysis.unit() == measure.analysis.unit()
+                    && (wanted == Wanted::Box || set[0].series().workload == measure.series().workload)
+            };
+            match sets.iter_mut().find(belongs) {
+                Some(set) => set.push(measure),
+                None => sets.push(vec![measure]),
+            }
+        }
+        sets.iter().map(|set| self.distribution(wanted, set)).collect()
+    }
+
+    fn distribution(&self, wanted: Wanted, set: &[&Measure<'r, 'a>]) -> Box<dyn Figure> {
+        let workloads: Vec<&str> = {
+            let mut names: Vec<&str> = set.iter().map(|m| m.series().workload.as_str()).collect();
+            names.dedup();
+            names
+        };
+        let entries: Vec<Entry<'_, 'a>> = set
+            .iter()
+            .map(|measure| {
+                let workload = &measure.series().workload;
+                let label = measure.row.label.strip_prefix(workload).map_or("", |rest| rest.trim_start_matches(", "));
+                let alone = label.is_empty() || (wanted != Wanted::Box && workloads.len() > 1);
+                Entry {
+                    label: if alone { measure.row.label.clone() } else { label.to_owned() },
+                    heading: if workloads.len() > 1 { workload.clone() } else { String::new() },
+                    analysis: measure.analysis,
+                    published: self.published(measure.series()),
+                }
+            })
+            .collect();
+        let about = self.about(wanted, set, &workloads);
+        match wanted {
+            Wanted::Histogram => Box::new(figures::histogram(about, &entries)),
+            Wanted::Cumulative => Box::new(figures::cumulative(about, &entries, cumulative::Form::Ordinary)),
+            Wanted::Tail => Box::new(figures::cumulative(about, &entries, cumulative::Form::Tail)),
+            Wanted::Trials => Box::new(figures::trials(about, &entries)),
+            _ => Box::new(figures::box_plot(about, &entries)),
+        }
+    }
+
+    fn about(&self, wanted: Wanted, set: &[&Measure<'r, 'a>], workloads: &[&str]) -> About {
+        let what = match wanted {
+            Wanted::Box => "spread",
+            Wanted::Histogram => "how often each time occurred",
+            Wanted::Cumulative => "share of samples at or below",
+            Wanted::Tail => "how often a time is exceeded",
+            Wanted::Trials => "every sample, in order",
+            _ => "",
+        };
+        let subject = match workloads {
+            [one] => kizami_workloads::find(one).map_or(*one, |w| w.title).to_owned(),
+            _ => self.group.title.clone(),
+        };
+        let throughput = set[0].analysis.unit() == Unit::BitsPerSecond;
+        let samples: u64 = set.iter().filter_map(|m| m.analysis.summary.as_ref()).map(|s| s.count).sum();
+        About {
+            title: format!("{subject}: {what}"),
+            subtitle: format!("{} samples of {} series", plain(samples as f64), set.len()),
+            quantity: if throughput { "throughput" } else { "time" }.into(),
+        }
+    }
+
+    /// The first machine of the paper that has an average and a maximum.
+    fn published(&self, series: &Series) -> Option<boxes::Published> {
+        published_of(self.study, self.group, series).into_iter().find_map(|(machine, figures)| {
+            let average = *figures.get(&Statistic::Mean)?;
+            let maximum = figures.get(&Statistic::Max).copied().unwrap_or(average);
+            Some(boxes::Published { average, maximum, note: machine })
+        })
+    }
+
+    fn memory(&self) -> Vec<Box<dyn Figure>> {
+        let watched = self.measures.iter().filter(|m| m.series().measured() == Measured::Watched);
+        let draw = |measure: &Measure<'r, 'a>| {
+            let part = measure.series().part.clone();
+            let label = measure.row.label.trim_end_matches(&part).trim_end_matches(", ").to_owned();
+            let title = if part == "meminfo" { "where the memory is" } else { "slab caches" };
+            let about = About { title: format!("{label}: {title}"), subtitle: String::new(), quantity: String::new() };
+            figures::memory(&about, &part, measure.analysis.loaded)
+        };
+        watched.filter_map(draw).collect()
+    }
+
+    fn rates(&self) -> Vec<Box<dyn Figure>> {
+        let mut curves: Vec<(String, Vec<rates::Point>)> = Vec::new();
+        for measure in self.measures {
+            let Some(point) = figures::rate_point(measure.analysis) else { continue };
+            // What is left of the label without the rate tells the curves apart.
+            let label: Vec<&str> =
+                measure.row.label.split(", ").filter(|word| !word.starts_with("rate ")).collect();
+            let label = label.join(", ");
+            match curves.iter_mut().find(|(name, _)| *name == label) {
+                Some((_, points)) => points.push(point),
+                None => curves.push((label, vec![point])),
+            }
+        }
+        if curves.is_empty() {
+            return Vec::new();
+        }
+        let about = About {
+            title: "UDP: what arrives of what is offered".into(),
+            subtitle: "Bars are the range of the intervals of a trial.".into(),
+            quantity: String::new(),
+        };
+        vec![Box::new(figures::rates(about, curves))]
+    }
+
+    /// Ours to each other environment's, for the same workload, parameters and settings.
+    fn ratios(&self) -> Vec<Box<dyn Figure>> {
+        let rows: Vec<ratios::Row> = pairs(self.measures)
+            .iter()
+            .map(|(ours, theirs)| {
+                let comparison = compare(ours, theirs, self.options);
+                ratios::Row {
+                    label: ours.row.label.replace(", host", ""),
+                    sublabel: format!("to {}", theirs.series().environment),
+                    ratio: comparison.ok().map(|c| ratios::Ratio {
+                        value: c.ratio,
+                        low: c.interval.low,
+                        high: c.interval.high,
+                    }),
+                }
+            })
+            .collect();
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let about = About {
+            title: format!("{}: ratios of medians", self.group.title),
+            subtitle: "With 95 % intervals; the band is ± 10 %.".into(),
+            quantity: "ours over theirs".into(),
+        };
+        vec![Box::new(figures::ratio_plot(about, (0.9, 1.1), rows))]
+    }
+}
+
+/// Series of the host with those of other environments that did the same.
+fn pairs<'m, 'r, 'a>(measures: &'m [Measure<'r, 'a>]) -> Vec<(&'m Measure<'r, 'a>, &'m Measure<'r, 'a>)> {
+    let mut pairs = Vec::new();
+    for ours in measures.iter().filter(|m| m.series().environment == "host") {
+        let (a, ours_part) = (ours.series(), &ours.series().part);
+        for theirs in measures {
+            let b = theirs.series();
+            let same = a.workload == b.workload && a.params == b.params && a.requested == b.requested;
+            if b.environment != "host" && same && *ours_part == b.part && b.measured() != Measured::Watched {
+                pairs.push((ours, theirs));
+            }
+        }
+    }
+    pairs
+}
+
+fn compare(
+    ours: &Measure<'_, '_>,
+    theirs: &Measure<'_, '_>,
+    options: &Options,
+) -> Result<stats::Comparison, stats::Incomparable> {
+    let (a, b) = (ours.analysis.loaded.trial_values(), theirs.analysis.loaded.trial_values());
+    let a: Vec<&dyn stats::Samples> = a.iter().map(|v| &**v as &dyn stats::Samples).collect();
+    let b: Vec<&dyn stats::Samples> = b.iter().map(|v| &**v as &dyn stats::Samples).collect();
+    stats::compare(&a, &b, stats::compare::Measure::Median, options)
+}

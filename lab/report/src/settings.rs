@@ -1,0 +1,53 @@
+//! The settings under which series were measured, in words short enough to stand under a figure.
+//!
+//! What is the same for all series of a section is said once; what differs is in the rows' labels, except where a
+//! setting that was asked for did not take effect: that is said for each.
+
+use kizami_recording::folder::Series;
+
+/// Settings of the machine and the process that always matter, in the order in which they are said.
+const SAID: [&str; 6] = ["policy", "affinity", "lock_memory", "timer_slack", "load", "governor"];
+
+/// What was in force for all of `series`, as `name value` pairs; and for each that was refused a sentence.
+pub fn in_force(series: &[&Series]) -> (Vec<(String, String)>, Vec<String>) {
+    let mut names: Vec<&str> = SAID.to_vec();
+    for name in series.iter().flat_map(|s| s.requested.keys()) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let common = names.iter().filter_map(|name| {
+        let mut values: Vec<&str> = series.iter().flat_map(|s| values(s, name)).collect();
+        values.sort_unstable();
+        values.dedup();
+        match values.as_slice() {
+            [one] => Some(((*name).to_owned(), (*one).to_owned())),
+            _ => None,
+        }
+    });
+    (common.collect(), refused(series))
+}
+
+/// The values of one setting over the trials of a series.
+fn values<'s>(series: &'s Series, name: &'s str) -> impl Iterator<Item = &'s str> {
+    series.trials.iter().filter_map(move |t| t.effective.get(name)).map(|e| e.value.as_str())
+}
+
+/// One sentence for each request that did not take effect, whichever series asked.
+fn refused(series: &[&Series]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for (name, asked, effective) in series.iter().flat_map(|s| s.refused()) {
+        let why = if effective.why.is_empty() { String::new() } else { format!(": {}", effective.why) };
+        let sentence = format!("{name} = {asked} did not take effect, {} was in force{why}", effective.value);
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    sentences
+}
+
+/// The pairs as one line.
+pub fn line(pairs: &[(String, String)]) -> String {
+    let words: Vec<String> = pairs.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();
+    words.join(" · ")
+}
