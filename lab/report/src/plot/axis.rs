@@ -78,6 +78,8 @@ pub struct Axis {
     to: f64,
     /// Where the logarithmic part begins when zero needs a place before it.
     start: f64,
+    /// Share of a logarithmic axis for each factor of e; kept because millions of positions are asked for.
+    per_e: f64,
     unit: Unit,
 }
 
@@ -113,7 +115,7 @@ impl Axis {
 
     pub fn linear(lo: f64, hi: f64, unit: Unit, from: f64, to: f64) -> Self {
         let hi = if hi > lo { hi } else { lo + 1.0 };
-        Self { lo, hi, log: false, from, to, start: from, unit }
+        Self { lo, hi, log: false, from, to, start: from, per_e: 0.0, unit }
     }
 
     /// `lo` and `hi` are positive.
@@ -121,7 +123,7 @@ impl Axis {
         let lo = if lo > 0.0 && lo.is_finite() { lo } else { 1.0 };
         let hi = if hi > lo { hi } else { lo * 10.0 };
         let start = if zero { from + ZERO_GUTTER.min((to - from).abs() / 4.0) * (to - from).signum() } else { from };
-        Self { lo, hi, log: true, from, to, start, unit }
+        Self { lo, hi, log: true, from, to, start, per_e: 1.0 / (hi / lo).ln(), unit }
     }
 
     /// The high end moved to the next round tick, for a vertical axis that should end in a line.
@@ -145,7 +147,7 @@ impl Axis {
             if value <= 0.0 || value.is_nan() {
                 return self.from;
             }
-            let share = (value / self.lo).ln() / (self.hi / self.lo).ln();
+            let share = (value / self.lo).ln() * self.per_e;
             return self.start + share.clamp(0.0, 1.0) * (self.to - self.start);
         }
         let share = (value - self.lo) / (self.hi - self.lo);
