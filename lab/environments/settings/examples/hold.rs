@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     if let [first, journal] = &arguments[..]
         && first == guard::ARGUMENT
     {
-        return guard::main(Path::new(journal));
+        return ExitCode::from(guard::main(Path::new(journal)));
     }
     match hold(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -29,9 +29,9 @@ fn main() -> ExitCode {
 }
 
 fn hold(arguments: &[String]) -> Result<(), String> {
-    let root = Root::from_env();
-    for restored in guard::recover(&root)? {
-        println!("restored: {restored}");
+    let root = Root::from_environment();
+    for sentence in guard::recover(&root) {
+        println!("{sentence}");
     }
     let mut halves = arguments.splitn(2, |a| a == "--");
     let (pairs, command) = (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
@@ -48,7 +48,7 @@ fn hold(arguments: &[String]) -> Result<(), String> {
     let mut command = Command::new(program);
     command.args(rest);
     if let Some(cgroup) = guard.cgroup() {
-        kizami_settings::process::InChild::new(&settings).joining(cgroup).attach(&mut command);
+        kizami_settings::process::InChild::new(&settings).joining(Some(cgroup)).attach(&mut command);
     }
     let status = command.status().map_err(|e| format!("{program}: {e}"))?;
     println!("{status}");

@@ -5,7 +5,7 @@
 //! - a **process** knob ([`process`]) ends with the process that has it; nothing needs restoring;
 //! - a **system** knob ([`system`]) is the whole machine's, so every change goes through a [`Guard`], which restores it
 //!   even when the lab is killed;
-//! - a **beam** knob ([`beam`]) is an option of the Erlang VM or of a process in it.
+//! - a **beam** knob is an option of the Erlang VM or of a process in it.
 //!
 //! Whatever was asked for, what is reported is what was read back afterwards: an
 //! [`Effective`](kizami_recording::folder::Effective) that says whether it is what was requested, and if not, why. A
@@ -14,7 +14,7 @@
 //! Everything that comes from or goes to `/proc` and `/sys` passes through a [`Root`], so that all of it also works on a
 //! recorded tree of another machine.
 
-pub mod beam;
+mod beam;
 pub mod cpus;
 pub mod guard;
 pub mod host;

@@ -25,7 +25,7 @@ impl Root {
     }
 
     /// The tree that [`VARIABLE`] names, or this machine.
-    pub fn from_env() -> Self {
+    pub fn from_environment() -> Self {
         std::env::var_os(VARIABLE).filter(|v| !v.is_empty()).map_or_else(Self::machine, Self::tree)
     }
 

@@ -2,7 +2,7 @@
 
 use kizami_recording::quantity::Quantity;
 
-use crate::{cpus, policy};
+use crate::{beam, cpus, policy};
 
 /// How far a knob reaches, and with that who applies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,7 @@ pub(crate) enum Kind {
         step: u64,
     },
     Choice(&'static [&'static str]),
+    VmFlags,
 }
 
 pub(crate) const OFF: &str = "off";
@@ -84,9 +85,9 @@ impl Kind {
                 if !value.is_multiple_of(step) {
                     return Err(format!("{text} is not a whole number of {}", quantity.write(step)));
                 }
-                // A count of words or schedulers goes to programs that read plain digits.
                 Ok(quantity.write(value))
             }
+            Self::VmFlags => beam::canonical(text),
             Self::Choice(choices) if choices.contains(&text) => Ok(text.to_owned()),
             Self::Choice(choices) => Err(format!("{text:?} is not one of {}", choices.join(", "))),
         }
@@ -94,10 +95,6 @@ impl Kind {
 }
 
 const COUNT: Quantity = Quantity::Count;
-const BUSY_WAIT: Kind = Kind::Choice(&["none", "very_short", "short", "medium", "long", "very_long"]);
-const BUSY_WAIT_VALUES: &str = "none, very_short, short, medium, long or very_long";
-const BY_FLAG: &str = "a flag of erl(1); reported as given";
-const SCHEDULERS: Kind = Kind::Number { quantity: COUNT, least: 1, most: 1024, step: 1 };
 
 /// Every knob, in the order in which they are listed to users.
 pub static SETTINGS: &[Setting] = &[
@@ -222,84 +219,12 @@ pub static SETTINGS: &[Setting] = &[
         kind: Kind::Choice(&["on_heap", "off_heap"]),
     },
     Setting {
-        name: "vm_S",
-        about: "How many scheduler threads the VM has (+S)",
-        values: "1 to 1024",
+        name: "vm_flags",
+        about: "Flags of the Erlang VM: how many schedulers, bound to which processors, how long they wait busily, …",
+        values: beam::VALUES,
         scope: Scope::Beam,
-        how: "a flag of erl(1), read back with erlang:system_info(schedulers)",
-        kind: SCHEDULERS,
-    },
-    Setting {
-        name: "vm_SDcpu",
-        about: "How many threads the VM has for long computations (+SDcpu)",
-        values: "1 to 1024, at most the number of schedulers",
-        scope: Scope::Beam,
-        how: "a flag of erl(1), read back with erlang:system_info(dirty_cpu_schedulers)",
-        kind: SCHEDULERS,
-    },
-    Setting {
-        name: "vm_SDio",
-        about: "How many threads the VM has for calls that wait, files among them (+SDio)",
-        values: "1 to 1024",
-        scope: Scope::Beam,
-        how: "a flag of erl(1), read back with erlang:system_info(dirty_io_schedulers)",
-        kind: SCHEDULERS,
-    },
-    Setting {
-        name: "vm_sbt",
-        about: "How the VM binds its schedulers to processors (+sbt); db is the usual choice, u leaves them unbound",
-        values: "u, ns, ts, ps, s, nnts, nnps, tnnps or db",
-        scope: Scope::Beam,
-        how: "a flag of erl(1), read back with erlang:system_info(scheduler_bindings)",
-        kind: Kind::Choice(&["u", "ns", "ts", "ps", "s", "nnts", "nnps", "tnnps", "db"]),
-    },
-    Setting {
-        name: "vm_sbwt",
-        about: "How long a scheduler of the VM waits busily before it sleeps (+sbwt)",
-        values: BUSY_WAIT_VALUES,
-        scope: Scope::Beam,
-        how: BY_FLAG,
-        kind: BUSY_WAIT,
-    },
-    Setting {
-        name: "vm_sbwtdcpu",
-        about: "The same for the threads for long computations (+sbwtdcpu)",
-        values: BUSY_WAIT_VALUES,
-        scope: Scope::Beam,
-        how: BY_FLAG,
-        kind: BUSY_WAIT,
-    },
-    Setting {
-        name: "vm_sbwtdio",
-        about: "The same for the threads for calls that wait (+sbwtdio)",
-        values: BUSY_WAIT_VALUES,
-        scope: Scope::Beam,
-        how: BY_FLAG,
-        kind: BUSY_WAIT,
-    },
-    Setting {
-        name: "vm_swt",
-        about: "How much work wakes a sleeping scheduler of the VM (+swt)",
-        values: "very_low, low, medium, high or very_high",
-        scope: Scope::Beam,
-        how: BY_FLAG,
-        kind: Kind::Choice(&["very_low", "low", "medium", "high", "very_high"]),
-    },
-    Setting {
-        name: "vm_scl",
-        about: "Whether the VM packs work on few schedulers when there is little of it (+scl)",
-        values: "true or false",
-        scope: Scope::Beam,
-        how: BY_FLAG,
-        kind: TRUE_FALSE,
-    },
-    Setting {
-        name: "vm_sub",
-        about: "Whether the VM spreads work evenly over its schedulers (+sub)",
-        values: "true or false",
-        scope: Scope::Beam,
-        how: BY_FLAG,
-        kind: TRUE_FALSE,
+        how: "the command line of erl(1); schedulers and their binding are read back with erlang:system_info",
+        kind: Kind::VmFlags,
     },
 ];
 

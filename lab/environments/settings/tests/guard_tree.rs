@@ -113,7 +113,7 @@ fn a_second_run_is_told_that_the_first_has_the_machine() {
     let tree = Folder::of_tree("pi");
     let root = Root::tree(&tree.0);
     let (first, _) = Guard::engage(&root, &hold(), &settings(&[("governor", "performance")]));
-    assert_eq!(guard::recover(&root), Ok(Vec::new()), "the first is at work, so nothing is to be recovered");
+    assert!(guard::recover(&root).is_empty(), "the first is at work, so nothing is to be recovered");
     let (second, report) = Guard::engage(&root, &hold(), &settings(&[("governor", "powersave")]));
     let refused = of(&report, "governor");
     let who = format!("process {}", std::process::id());
@@ -143,9 +143,9 @@ const BOOT: &str = "5b1f6a0a-1111-4f4e-9a9e-7d2b8f0c0001";
 fn what_was_left_behind_is_restored_even_if_the_journals_end_was_cut_off() {
     let tree = Folder::of_tree("pi");
     left_behind(&tree.0, BOOT, r#"{"value":{"setting":"thp","fi"#);
-    let restored = guard::recover(&Root::tree(&tree.0)).expect("it can be restored");
+    let restored = guard::recover(&Root::tree(&tree.0));
     assert_eq!(restored.len(), 1);
-    assert!(restored[0].starts_with("governor is ondemand again"), "{restored:?}");
+    assert!(restored[0].contains("governor is ondemand again"), "{restored:?}");
     assert_eq!(governor(&tree.0, 0), "ondemand");
     assert!(!journal(&tree.0).exists());
 }
@@ -164,7 +164,7 @@ fn the_next_change_restores_what_was_left_behind_before_it_looks_at_the_old_valu
 fn what_is_older_than_the_machines_start_is_forgotten() {
     let tree = Folder::of_tree("pi");
     left_behind(&tree.0, "another-boot", "");
-    assert_eq!(guard::recover(&Root::tree(&tree.0)), Ok(Vec::new()));
+    assert!(guard::recover(&Root::tree(&tree.0)).is_empty());
     assert_eq!(governor(&tree.0, 0), "performance", "somebody chose it since");
     assert!(!journal(&tree.0).exists());
 }
@@ -174,7 +174,7 @@ fn a_state_folder_that_others_could_write_is_not_believed() {
     let tree = Folder::of_tree("pi");
     left_behind(&tree.0, BOOT, "");
     fs::set_permissions(tree.0.join("run/kizami"), fs::Permissions::from_mode(0o777)).expect("our folder");
-    let why = guard::recover(&Root::tree(&tree.0)).expect_err("it is not believed");
+    let why = guard::recover(&Root::tree(&tree.0)).join("");
     assert!(why.contains("belongs to this user alone"), "{why}");
     assert_eq!(governor(&tree.0, 0), "performance");
 

@@ -6,16 +6,15 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use super::journal;
 
 /// What the guard says when the lab may begin to change things.
 pub(super) const READY: &str = "ready";
 
-/// The whole life of a guard for the journal at `journal`. What could not be restored is written to standard output,
-/// one sentence a line.
-pub fn main(journal: &Path) -> ExitCode {
+/// The whole life of a guard for the journal at `journal`, and its exit status. What could not be restored is written to
+/// standard output, one sentence a line.
+pub fn main(journal: &Path) -> u8 {
     // SAFETY: the calls take numbers; SIG_IGN runs no code of ours. setsid fails only for the leader of a group, which
     // a child that was just started is not.
     unsafe {
@@ -29,7 +28,7 @@ pub fn main(journal: &Path) -> ExitCode {
         Ok(held) => held,
         Err(e) => {
             let _ = writeln!(out, "the guard cannot open {}: {e}", journal.display());
-            return ExitCode::FAILURE;
+            return 1;
         }
     };
     // Whether or not the lab still listens, there is only one thing to do from here on.
@@ -41,5 +40,5 @@ pub fn main(journal: &Path) -> ExitCode {
     for problem in &restored.problems {
         let _ = writeln!(out, "{problem}");
     }
-    if restored.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    u8::from(!restored.problems.is_empty())
 }

@@ -237,22 +237,20 @@ fn restore_if_current(root: &Root, path: &Path) -> Restored {
     restored
 }
 
-/// Restores what a lab and its guard left behind when both were killed, and says what that was. Nothing, when another
-/// lab is at work.
-///
-/// # Errors
-/// A sentence, when something could not be restored.
-pub fn recover(root: &Root) -> Result<Vec<String>, String> {
+/// Restores what a lab and its guard left behind when both were killed. Sentences for the user: what is restored, or
+/// what could not be and how to do it. None, when there was nothing to do or another lab is at work.
+pub fn recover(root: &Root) -> Vec<String> {
     let folder = state_folder(root);
     let path = folder.join(NAME);
     let _lock = match check_folder(&folder).and_then(|()| open_locked(&path, false, libc::LOCK_EX)) {
         Ok(Some(file)) => file,
-        Ok(None) => return Ok(Vec::new()),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(format!("{} cannot be used: {}", path.display(), words(&e))),
+        Ok(None) => return Vec::new(),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        Err(e) => return vec![format!("{} cannot be used: {}", path.display(), words(&e))],
     };
-    let restored = restore_if_current(root, &path);
-    if restored.problems.is_empty() { Ok(restored.done) } else { Err(restored.problems.join("; ")) }
+    let Restored { done, problems } = restore_if_current(root, &path);
+    let done = done.into_iter().map(|what| format!("an earlier run was killed before it could restore this: {what}"));
+    done.chain(problems).collect()
 }
 
 /// The process number in the journal at `path`, for messages.

@@ -27,7 +27,7 @@ use journal::{Journal, Unavailable};
 
 /// The first argument of a guard process; the journal follows. A program that engages a guard calls [`main`] for it
 /// before it does anything else.
-pub const ARGUMENT: &str = "__guard";
+pub const ARGUMENT: &str = "restore-guard";
 
 /// The knobs that a run has changed, and what restores them.
 #[derive(Debug)]

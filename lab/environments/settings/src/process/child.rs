@@ -36,8 +36,8 @@ impl InChild {
 
     /// Puts the child into `cgroup` as well, such as that of a memory limit.
     #[must_use]
-    pub fn joining(mut self, cgroup: &Path) -> Self {
-        self.cgroup = CString::new(cgroup.join("cgroup.procs").as_os_str().as_bytes()).ok();
+    pub fn joining(mut self, cgroup: Option<&Path>) -> Self {
+        self.cgroup = cgroup.and_then(|c| CString::new(c.join("cgroup.procs").as_os_str().as_bytes()).ok());
         self
     }
 

@@ -16,6 +16,7 @@ use crate::settings::Settings;
 
 pub use child::InChild;
 pub use observe::read_of;
+pub(crate) use raw::affinity;
 pub use rights::Rights;
 
 /// Applies what `settings` ask of a process to the calling one, and reads all of it back.
