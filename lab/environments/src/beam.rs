@@ -85,7 +85,8 @@ impl Environment for Beam {
         let elixir = fs::read_to_string(compiled.join("elixir_ebin"))
             .map_err(Error::os(format!("read elixir_ebin in {}", compiled.display())))?;
         let mut command = Command::new(locate::program("erl", "erlang-base").map_err(Error::Unusable)?);
-        command.stdin(Stdio::null());
+        // A VM that aborts says why on its error output; a dump of its memory is of no use here.
+        command.stdin(Stdio::null()).env("ERL_CRASH_DUMP_BYTES", "0").arg("+Bi");
         if let Some(flags) = job.settings.get(VM_FLAGS) {
             command.args(flags.split_whitespace());
         }
@@ -100,7 +101,7 @@ impl Environment for Beam {
             let library = locate::ours(NATIVE).map_err(Error::Unusable)?;
             command.arg(format!("nif={}", library.with_extension("").display()));
         }
-        let prepared = launch::prepared(&asked, place.cgroup);
+        let prepared = process::InChild::new(&asked).joining(place.cgroup);
         let in_child = move || {
             prepared.apply();
             // SAFETY: system calls on the child's own descriptors: the pipe that reports are read from becomes

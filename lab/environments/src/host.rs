@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use kizami_protocol::Request;
-use kizami_settings::{Scope, Settings};
+use kizami_settings::{Scope, Settings, process};
 use kizami_workloads::{Params, Workload};
 
 use crate::error::Error;
@@ -60,7 +60,7 @@ impl Environment for Host {
         let request = serde_json::to_vec(&request).map_err(|e| Error::Unusable(e.to_string()))?;
         let lines = Box::new(launch::report_lines);
         // The probe applies its settings itself; only joining a group has to come before it has memory of its own.
-        let joining = launch::prepared(&Settings::default(), place.cgroup);
+        let joining = process::InChild::new(&Settings::default()).joining(place.cgroup);
         let mut started = launch::start(command, Some(place.arena.fd()), lines, move || joining.apply())?;
         if let Some(mut stdin) = started.child.stdin.take() {
             // A probe that is gone already says why in its reports and exit status.

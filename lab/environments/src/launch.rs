@@ -6,7 +6,6 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,8 +13,6 @@ use std::thread;
 
 use kizami_protocol::{ARENA_FD, Report};
 use kizami_recording::folder::Effective;
-use kizami_settings::Settings;
-use kizami_settings::process::InChild;
 
 use crate::error::Error;
 
@@ -37,15 +34,6 @@ pub struct Started {
 
 /// Turns what a probe writes into reports, on a thread of its own.
 pub(crate) type Listener = Box<dyn FnOnce(Box<dyn Read + Send>, &Sender<Result<Report, String>>) + Send>;
-
-/// What a program gets between fork and exec: `settings`, and its place in `cgroup`.
-pub(crate) fn prepared(settings: &Settings, cgroup: Option<&Path>) -> InChild {
-    let prepared = InChild::new(settings);
-    match cgroup {
-        Some(cgroup) => prepared.joining(cgroup),
-        None => prepared,
-    }
-}
 
 /// Starts `command` with `descriptor` as its descriptor 3, its standard output read by `listener`, and `in_child` run
 /// between fork and exec.

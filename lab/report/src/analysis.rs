@@ -4,7 +4,7 @@
 //! non-empty buckets). Drawings are made from the buckets, whose resolution of about 0.1 % is finer than a screen's.
 
 use kizami_recording::folder::{Loaded, Measured, Series};
-use kizami_recording::stats::{BoxPlot, Bucket, Options, Samples, Shape, Summary};
+use kizami_recording::stats::{BoxPlot, Bucket, Options, Shape, Summary};
 
 use crate::plot::Unit;
 

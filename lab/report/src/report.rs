@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use kizami_recording::folder::{Reader, Recording};
+use kizami_recording::folder::{Loaded, Reader, Recording};
 use kizami_recording::stats::Options;
-use kizami_studies::{Judgement, Study, judge};
+use kizami_studies::{Judgement, Selector, Study};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
@@ -74,10 +74,13 @@ impl Report {
 }
 
 fn chapter(study: &Study, reader: &Reader, analyses: &[Analysis<'_>], options: &Options) -> Chapter {
+    let find = |selector: &Selector| -> Vec<Loaded<'_>> {
+        reader.series().filter(|loaded| selector.matches(loaded.series)).collect()
+    };
     let claim = |claim: &kizami_studies::Claim| Judged {
         says: claim.says.clone(),
         source: claim.source.clone(),
-        judgement: judge(claim, reader, options),
+        judgement: claim.judge(options, &find),
     };
     Chapter {
         name: study.name.clone(),

@@ -68,7 +68,7 @@ fn write_section(section: &Section, look: Look) -> String {
 /// A table in the terminal's form.
 pub fn write_table(table: &Table, look: Look) -> String {
     let mut drawn = comfy_table::Table::new();
-    drawn.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    drawn.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     drawn.set_width(u16::try_from(look.width).unwrap_or(u16::MAX));
     let cell = |text: &str, number: bool, style: Option<Style>| {
         let text = style.map_or_else(|| text.to_owned(), |style| look.paint(style, text));
@@ -101,7 +101,7 @@ fn claims(claims: &[Judged], look: Look) -> String {
         let (mark, colour) = match claim.judgement.verdict {
             Verdict::Holds => ("✓", AnsiColor::Green),
             Verdict::DoesNotHold => ("✗", AnsiColor::Red),
-            Verdict::NotSupported | Verdict::NotMeasured => ("–", AnsiColor::Yellow),
+            Verdict::NotSupported | Verdict::NotMeasured(_) => ("–", AnsiColor::Yellow),
         };
         let mark = look.paint(Style::new().fg_color(Some(colour.into())), mark);
         out.push_str(&format!("{mark} {}\n  {}\n", claim.says, look.dim(&claim.judgement.shown)));

@@ -93,7 +93,7 @@ impl Environment for Tool {
         let mut command = Command::new(&program);
         command.args((self.arguments)(job, scratch, port)).current_dir(scratch).stdin(Stdio::null());
         let asked = job.settings.of(Scope::Process);
-        let prepared = launch::prepared(&asked, place.cgroup);
+        let prepared = process::InChild::new(&asked).joining(place.cgroup);
         let (rows, params, scratch) = (self.rows, job.params.clone(), scratch.to_owned());
         let name = self.name;
         let listener: launch::Listener = Box::new(move |mut stream, sender| {

@@ -1,17 +1,15 @@
 //! `kizami doctor`: what stands between this machine and real-time behaviour.
 
-use kizami_settings::{Root, guard};
+use kizami_settings::Root;
 
 use super::{print_json, print_text};
-use crate::doctor;
+use crate::{doctor, run};
 use crate::exit::Exit;
 use crate::style::Style;
 
 pub fn doctor(quick: bool, json: bool, style: &Style) -> Result<u8, Exit> {
-    let root = Root::from_environment();
-    for sentence in guard::recover(&root) {
-        style.warn(&sentence);
-    }
+    let root = Root::from_env();
+    run::recover(&root, style);
     let findings = doctor::examine(&root, quick);
     if json {
         print_json(&findings)?;

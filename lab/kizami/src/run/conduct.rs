@@ -12,6 +12,7 @@ use kizami_recording::folder::{Effective, Outcome, Series, State, Trial, Writer}
 use kizami_settings::{Guard, Scope};
 use kizami_studies::{Plan, Planned, Start};
 
+use super::available::title;
 use super::progress::Progress;
 
 /// A job whose trials fail this often in a row is given up.
@@ -55,7 +56,7 @@ pub fn conduct(
     let scratch = writer.folder().join("scratch");
     for &Start { job: index, trial } in &plan.order {
         let planned = &plan.jobs[index];
-        progress.begin(&planned.title(), planned.seconds);
+        progress.begin(&title(planned), planned.seconds);
         if failures[index] < GIVE_UP {
             let mut this = OneTrial { planned, series: &series[index], writer, progress, scratch: &scratch, disk: None };
             match this.run(guard, interrupt) {
@@ -66,7 +67,7 @@ pub fn conduct(
                 Ok(TrialEnd::Interrupted) => outcomes.interrupted = true,
                 Ok(TrialEnd::Failed(why)) => {
                     failures[index] += 1;
-                    let sentence = format!("{}: trial {}: {why}", planned.title(), trial + 1);
+                    let sentence = format!("{}: trial {}: {why}", title(planned), trial + 1);
                     this.progress.say(&format!("  {sentence}"));
                     outcomes.disk = this.disk.take();
                     this.writer.note(sentence.clone());
@@ -75,7 +76,7 @@ pub fn conduct(
                 Err(why) => outcomes.disk = Some(why),
             }
         } else {
-            let sentence = format!("{}: given up after {GIVE_UP} failures in a row", planned.title());
+            let sentence = format!("{}: given up after {GIVE_UP} failures in a row", title(planned));
             if !outcomes.skipped.contains(&sentence) {
                 writer.note(sentence.clone());
                 outcomes.skipped.push(sentence);

@@ -1,5 +1,6 @@
 //! `kizami run`: from what the user asked for to a recording.
 
+mod available;
 mod conduct;
 mod interrupt;
 mod lock;
@@ -85,10 +86,7 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
 
 /// Restores what an earlier run that was killed could not.
 pub fn recover(root: &Root, style: &Style) {
-    match guard::recover(root) {
-        Ok(sentences) => sentences.iter().for_each(|sentence| style.warn(sentence)),
-        Err(why) => style.warn(&why),
-    }
+    guard::recover(root).iter().for_each(|sentence| style.warn(sentence));
 }
 
 /// Studies by name or file; a workload's name is a study of it in the environments that the user wants.
@@ -138,11 +136,8 @@ fn plan(studies: &[Study], options: &RunOptions) -> Result<(Plan, Vec<String>), 
     let machine = Machine { cpus: kizami_settings::cpus::allowed() };
     let size = if options.full { Size::Full } else { Size::Quick };
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
-    let mut plan = Plan::new(studies, size, &overrides, seed, &machine).map_err(Exit::usage)?;
-    if let Some(trials) = options.trials {
-        plan.set_trials(trials);
-    }
-    let unavailable = plan.keep_available(&Root::from_env());
+    let mut plan = Plan::new(studies, size, options.trials, &overrides, seed, &machine).map_err(Exit::usage)?;
+    let unavailable = available::keep_available(&mut plan, &Root::from_env());
     if plan.jobs.is_empty() {
         return Err(Exit::failed(format!("nothing of it can run on this machine:\n{}", unavailable.join("\n"))));
     }
@@ -157,7 +152,7 @@ fn show_plan(plan: &Plan, json: bool) {
         return;
     }
     for planned in &plan.jobs {
-        println!("{:>4} × {:>6.1} s  {}", planned.trials, planned.seconds, planned.title());
+        println!("{:>4} × {:>6.1} s  {}", planned.trials, planned.seconds, available::title(planned));
     }
     println!("{} trials, about {:.0} s", plan.order.len(), plan.seconds());
 }

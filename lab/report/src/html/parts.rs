@@ -50,7 +50,7 @@ pub fn claims(claims: &[Judged]) -> String {
                 Verdict::Holds => ("holds", "holds"),
                 Verdict::DoesNotHold => ("fails", "does not hold"),
                 Verdict::NotSupported => ("open", "not supported"),
-                Verdict::NotMeasured => ("open", "not measured"),
+                Verdict::NotMeasured(_) => ("open", "not measured"),
             };
             let source = match claim.source.as_str() {
                 "" => String::new(),

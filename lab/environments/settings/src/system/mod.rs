@@ -43,6 +43,11 @@ pub fn files(root: &Root, name: &str) -> Vec<String> {
     candidates.into_iter().filter(|file| root.exists(file)).collect()
 }
 
+/// Whether this machine does not have knob `name` at all, which is more than not being allowed to turn it.
+pub fn is_missing(root: &Root, name: &str) -> bool {
+    FILE_KNOBS.contains(&name) && files(root, name).is_empty()
+}
+
 /// What is written to `file` for `value`.
 pub(crate) fn encode(name: &str, value: &str, file: &str) -> String {
     match name {

@@ -1,0 +1,65 @@
+//! What of a plan can run on this machine: the rest is left out, each with a sentence about why.
+
+use kizami_settings::{Root, Scope, system};
+use kizami_studies::{Missing, Plan, Planned, Start};
+
+/// Takes out of `plan` what cannot run here; gives a sentence for each reason.
+pub fn keep_available(plan: &mut Plan, root: &Root) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    let mut keep = Vec::with_capacity(plan.jobs.len());
+    for planned in &plan.jobs {
+        let obstacle = obstacle(planned, root);
+        if let Some(sentence) = obstacle.clone().filter(|s| !sentences.contains(s)) {
+            sentences.push(sentence);
+        }
+        keep.push(obstacle.is_none());
+    }
+    // Indices of what stays, after the others are gone.
+    let index: Vec<Option<usize>> = keep
+        .iter()
+        .scan(0, |next, keep| {
+            let index = keep.then_some(*next);
+            *next += usize::from(*keep);
+            Some(index)
+        })
+        .collect();
+    let mut kept = keep.iter();
+    plan.jobs.retain(|_| *kept.next().unwrap_or(&true));
+    plan.order = plan.order.iter().filter_map(|s| Some(Start { job: index[s.job]?, trial: s.trial })).collect();
+    sentences
+}
+
+/// Why a job cannot run here.
+fn obstacle(planned: &Planned, root: &Root) -> Option<String> {
+    let environment = planned.job.environment;
+    if let Err(why) = environment.available() {
+        return Some(format!("{} is not measured: {why}", environment.name()));
+    }
+    if planned.missing == Missing::Run {
+        return None;
+    }
+    let settings = planned.job.settings.of(Scope::System);
+    let missing = settings.written().into_keys().find(|name| system::is_missing(root, name))?;
+    Some(format!("this machine has no {missing}: what needs it is not measured"))
+}
+
+/// A few words for a job: its workload, and what was asked for beyond it.
+pub fn title(planned: &Planned) -> String {
+    let job = &planned.job;
+    let mut words = vec![job.workload().name.to_owned()];
+    if job.environment.name() != "host" {
+        words.push(format!("in {}", job.environment.name()));
+    }
+    for (name, value) in job.requested() {
+        words.push(format!("{name}={value}"));
+    }
+    let defaults = job.workload().params;
+    for (name, value) in job.params.written() {
+        let is_default = defaults.iter().any(|p| p.name == name && p.kind.parse(p.default).map(|d| p.kind.write(d)) == Ok(value.clone()));
+        let is_size = ["iterations", "cycles", "samples", "trips", "trials", "duration", "rounds"].contains(&name.as_str());
+        if !is_default && !is_size {
+            words.push(format!("{name}={value}"));
+        }
+    }
+    words.join(" ")
+}
