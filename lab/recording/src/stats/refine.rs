@@ -5,8 +5,10 @@
 //! single value. All ranks are followed in the same passes. Latencies below a millisecond need one pass, seconds need two
 //! or three; 53 bits at worst need seven.
 //!
-//! Invariant: the open cells are disjoint, sorted, and each lies inside one bucket of the shape. The counters of a pass
-//! take at most `COUNTERS` entries (or two for each rank, should somebody ask for more ranks than that).
+//! The cells that are divided form a tree: a bucket of the shape leads to its cell, a part of that cell to a cell of the
+//! next level, and so on. A sample finds its part by one look-up for each level, and most samples end at the first.
+//! Invariants: every sample that reaches a cell lies in it, and a cell starts at a multiple of its width. The counters of
+//! a pass take at most `COUNTERS` entries (or two for each rank, should somebody ask for more ranks than that).
 
 use super::samples::Samples;
 use super::shape::{BUCKETS, Shape, bounds_of, bucket_of};
@@ -27,6 +29,30 @@ struct Cell {
     ranks: Range<usize>,
 }
 
+/// The cells of one pass, each divided into 2^step parts of 2^shift values. (A cell that holds fewer values than that is
+/// treated as if it were wider; no sample reaches the rest of its parts.)
+struct Level {
+    step: u32,
+    shifts: Vec<u32>,
+    /// For each part of each cell, the number of its cell in the next level plus one, or 0 when it is of no interest.
+    next: Vec<u32>,
+}
+
+impl Level {
+    fn of(cells: &[Cell]) -> Level {
+        let widest = cells.iter().map(|cell| cell.bits).max().unwrap_or(1);
+        let step = (COUNTERS / cells.len()).max(2).ilog2().min(widest);
+        let shifts = cells.iter().map(|cell| cell.bits.saturating_sub(step)).collect();
+        Level { step, shifts, next: vec![0; cells.len() << step] }
+    }
+
+    /// The index of the part of the cell in which the sample lies.
+    #[inline]
+    fn part_of(&self, cell: usize, sample: u64) -> usize {
+        (cell << self.step) + ((sample >> self.shifts[cell]) & ((1 << self.step) - 1)) as usize
+    }
+}
+
 /// The samples at the given ranks, in the order of `ranks`; see [`Shape::at_ranks`].
 pub fn order_statistics(samples: &dyn Samples, shape: &Shape, ranks: &[u64]) -> Vec<u64> {
     let last = shape.count() - 1;
@@ -35,22 +61,26 @@ pub fn order_statistics(samples: &dyn Samples, shape: &Shape, ranks: &[u64]) -> 
     wanted.dedup();
     let mut search = Search { values: vec![0; wanted.len()], wanted, open: Vec::new() };
 
+    let mut roots = vec![0u32; BUCKETS];
     let buckets = shape.buckets().map(|bucket| {
-        let (low, bits) = bounds_of(bucket_of(bucket.low));
-        (low, bits, bucket.count)
+        let index = bucket_of(bucket.low);
+        let (low, bits) = bounds_of(index);
+        (index, low, bits, bucket.count)
     });
-    search.place(0, 0..search.wanted.len(), buckets);
+    search.place(0, 0..search.wanted.len(), buckets, &mut roots);
+    let mut levels = Vec::new();
     while !search.open.is_empty() {
         let cells = core::mem::take(&mut search.open);
-        let step = (COUNTERS / cells.len()).max(2).ilog2();
-        let counts = count(samples, &cells, step);
-        for (cell, counts) in cells.into_iter().zip(counts.chunks_exact(1 << step)) {
-            let bits = cell.bits.saturating_sub(step);
-            let counts = &counts[..1 << (cell.bits - bits)];
-            let parts =
-                counts.iter().enumerate().map(|(part, &count)| (cell.low + ((part as u64) << bits), bits, count));
-            search.place(cell.below, cell.ranks, parts);
+        let mut level = Level::of(&cells);
+        let counts = count(samples, &roots, &levels, &level);
+        for (index, cell) in cells.into_iter().enumerate() {
+            let (shift, first) = (level.shifts[index], index << level.step);
+            let base = cell.low >> (shift + level.step) << (shift + level.step);
+            let parts = counts[first..][..1 << level.step].iter().enumerate();
+            let parts = parts.map(|(part, &count)| (first + part, base + ((part as u64) << shift), shift, count));
+            search.place(cell.below, cell.ranks, parts, &mut level.next);
         }
+        levels.push(level);
     }
     ranks.iter().map(|&rank| search.values[search.wanted.partition_point(|&have| have < rank.min(last))]).collect()
 }
@@ -64,53 +94,49 @@ struct Search {
 }
 
 impl Search {
-    /// Finds the part of each of the ranks in `ranks`, given consecutive parts as (low, bits, count) and the number of
-    /// samples below the first.
-    fn place(&mut self, mut below: u64, ranks: Range<usize>, parts: impl Iterator<Item = (u64, u32, u64)>) {
-        let mut next = ranks.start;
-        for (low, bits, count) in parts {
-            if next == ranks.end {
+    /// Finds the part of each of the ranks in `ranks`, given consecutive parts as (index, low, bits, count) and the number
+    /// of samples below the first. A part that is to be divided further becomes an open cell, and `next` leads to it.
+    fn place(
+        &mut self,
+        mut below: u64,
+        ranks: Range<usize>,
+        parts: impl Iterator<Item = (usize, u64, u32, u64)>,
+        next: &mut [u32],
+    ) {
+        let mut rank = ranks.start;
+        for (index, low, bits, count) in parts {
+            if rank == ranks.end {
                 break;
             }
-            let first = next;
-            while next < ranks.end && self.wanted[next] < below + count {
-                next += 1;
+            let first = rank;
+            while rank < ranks.end && self.wanted[rank] < below + count {
+                rank += 1;
             }
             if bits == 0 {
-                self.values[first..next].fill(low);
-            } else if first < next {
-                self.open.push(Cell { low, bits, below, ranks: first..next });
+                self.values[first..rank].fill(low);
+            } else if first < rank {
+                self.open.push(Cell { low, bits, below, ranks: first..rank });
+                next[index] = self.open.len() as u32;
             }
             below += count;
         }
     }
 }
 
-/// Counts the samples in each of the 2^step parts of each cell (cells of fewer bits use only the first of theirs).
-fn count(samples: &dyn Samples, cells: &[Cell], step: u32) -> Vec<u64> {
-    // From a bucket of the shape to its cells, so that the many samples that lie in none cost one look-up.
-    let mut cells_of = vec![(0u32, 0u32); BUCKETS];
-    for (index, cell) in cells.iter().enumerate() {
-        let (first, end) = &mut cells_of[bucket_of(cell.low)];
-        if first == end {
-            *first = index as u32;
-        }
-        *end = index as u32 + 1;
-    }
-    let lows: Vec<u64> = cells.iter().map(|cell| cell.low).collect();
-    let mut counts = vec![0u64; cells.len() << step];
+/// Counts the samples in each part of each cell of the last level, which `roots` and the levels before it lead to.
+fn count(samples: &dyn Samples, roots: &[u32], before: &[Level], last: &Level) -> Vec<u64> {
+    let mut counts = vec![0u64; last.next.len()];
     samples.visit(0, samples.len(), &mut |piece| {
         for &sample in piece {
-            let (first, end) = cells_of[bucket_of(sample)];
-            if first == end {
-                continue;
+            let mut cell = roots[bucket_of(sample)];
+            for level in before {
+                if cell == 0 {
+                    break;
+                }
+                cell = level.next[level.part_of(cell as usize - 1, sample)];
             }
-            let (first, end) = (first as usize, end as usize);
-            let Some(nearest) = lows[first..end].partition_point(|&low| low <= sample).checked_sub(1) else { continue };
-            let index = first + nearest;
-            let (offset, bits) = (sample - lows[index], cells[index].bits);
-            if offset >> bits == 0 {
-                counts[(index << step) + (offset >> bits.saturating_sub(step)) as usize] += 1;
+            if cell != 0 {
+                counts[last.part_of(cell as usize - 1, sample)] += 1;
             }
         }
     });
