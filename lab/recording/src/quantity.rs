@@ -80,7 +80,7 @@ impl Quantity {
 
     /// Writes `value` in the largest unit that divides it.
     pub fn write(self, value: u64) -> String {
-        let unit = self.units().iter().find(|(_, factor)| value != 0 && value % factor == 0);
+        let unit = self.units().iter().find(|(_, factor)| value != 0 && value.is_multiple_of(*factor));
         match unit {
             Some((name, factor)) => format!("{}{name}", value / factor),
             None => value.to_string(),
@@ -96,7 +96,7 @@ fn scaled(number: &str, factor: u64) -> Option<u64> {
     let mut place = factor;
     for digit in decimals.chars() {
         let digit = u64::from(digit.to_digit(10)?);
-        if place % 10 != 0 && digit != 0 {
+        if !place.is_multiple_of(10) && digit != 0 {
             return None;
         }
         place /= 10;

@@ -8,25 +8,26 @@
 //!   killed, sees whole rows only.
 //! - Nothing is overwritten. A row that finds the array full is dropped and counted as dropped.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// How far a series has come. Lies in memory that the writer and its observer may share.
+/// How far a series has come. Lies in memory that the writer and its observer may share. The counts have the width of a
+/// pointer, so that small processors without 64-bit atomics have them too.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Progress {
-    rows: AtomicU64,
-    dropped: AtomicU64,
+    rows: AtomicUsize,
+    dropped: AtomicUsize,
 }
 
 impl Progress {
     /// Rows that are complete.
     pub fn rows(&self) -> u64 {
-        self.rows.load(Ordering::Acquire)
+        self.rows.load(Ordering::Acquire) as u64
     }
 
     /// Rows that found the array full.
     pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Acquire)
+        self.dropped.load(Ordering::Acquire) as u64
     }
 }
 
@@ -90,7 +91,7 @@ impl<'a> Recorder<'a> {
         }
         self.next += self.columns;
         self.rows += 1;
-        self.progress.rows.store(self.rows as u64, Ordering::Release);
+        self.progress.rows.store(self.rows, Ordering::Release);
     }
 }
 
