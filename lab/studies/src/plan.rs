@@ -1,0 +1,193 @@
+//! The plan: which jobs, how often, in which order.
+//!
+//! Invariants: no two jobs of a plan would fill the same series; the names of its series are unique and plain file names;
+//! the same studies, size, overrides, machine and seed give the same plan.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use kizami_environments::Job;
+use kizami_workloads::{Machine, Part};
+
+use crate::cell::{BEAM, Cell};
+use crate::names;
+use crate::problem::suggest;
+use crate::study::Study;
+use crate::tree::At;
+use crate::words::{Missing, Size};
+
+/// What starting and ending a fresh probe takes, in seconds: an Erlang VM, and anything else.
+const STARTING_BEAM: f64 = 0.4;
+const STARTING: f64 = 0.03;
+
+/// Every job of some studies, and the order of their trials.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub studies: Vec<String>,
+    pub seed: u64,
+    pub jobs: Vec<Planned>,
+    /// Trial 0 of every job in random order, then trial 1 of those that have one, and so on.
+    pub order: Vec<Start>,
+}
+
+/// One fresh start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// Index in [`Plan::jobs`].
+    pub job: usize,
+    pub trial: usize,
+}
+
+/// A job and what the plan knows of it.
+#[derive(Clone)]
+pub struct Planned {
+    pub job: Job,
+    /// The most that any group asks for.
+    pub trials: usize,
+    /// `study/group` of every group that asks for it.
+    pub asked_by: Vec<String>,
+    pub missing: Missing,
+    /// The series of each trial, and their names: unique, and plain file names.
+    pub parts: Vec<Part>,
+    pub series: Vec<String>,
+    /// About how long a trial takes.
+    pub seconds: f64,
+}
+
+impl fmt::Debug for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Planned").field("series", &self.series).field("trials", &self.trials).finish_non_exhaustive()
+    }
+}
+
+/// Why there is no plan: an override that means nothing, or that makes a job impossible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The name that was overridden.
+    pub name: String,
+    pub why: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Values that the user gives instead of the study's: parameters, settings, and `load`. Several values of a name make
+/// several jobs of each one. `default` leaves alone.
+pub type Overrides = BTreeMap<String, Vec<String>>;
+
+impl Plan {
+    /// Plans `studies` in that size; `trials` is how many each series gets, if not what the study says.
+    ///
+    /// # Errors
+    /// When an override is meaningless to every job, or makes one impossible.
+    pub fn new(
+        studies: &[Study],
+        size: Size,
+        trials: Option<usize>,
+        overrides: &Overrides,
+        seed: u64,
+        machine: &Machine,
+    ) -> Result<Self, Refused> {
+        let mut jobs: Vec<Planned> = Vec::new();
+        let mut known: Vec<&str> = Vec::new();
+        for study in studies {
+            for group in study.groups.iter().filter(|g| g.trials(size) > 0) {
+                for cell in group.cells(size) {
+                    known.extend(overrides.keys().map(String::as_str).filter(|name| cell.kind_of(name).is_some()));
+                    for cell in overridden(&cell, overrides) {
+                        let job = cell.job().map_err(|(name, why)| refused(&cell, name, &why, overrides))?;
+                        let trials = trials.unwrap_or_else(|| group.trials(size)).max(1);
+                        add(&mut jobs, job, trials, format!("{}/{}", study.name, group.id), group.missing);
+                    }
+                }
+            }
+        }
+        if let Some(name) = overrides.keys().find(|name| !known.contains(&name.as_str())) {
+            return Err(unknown(name, &jobs));
+        }
+        for planned in &mut jobs {
+            planned.parts = (planned.job.workload().parts)(&planned.job.params, machine);
+            let starting = if planned.job.environment.name() == BEAM { STARTING_BEAM } else { STARTING };
+            planned.seconds = (planned.job.workload().seconds)(&planned.job.params) + starting;
+        }
+        names::give(&mut jobs);
+        let order = order(&jobs, seed);
+        Ok(Self { studies: studies.iter().map(|s| s.name.clone()).collect(), seed, jobs, order })
+    }
+
+    /// About how long all of it takes.
+    pub fn seconds(&self) -> f64 {
+        self.jobs.iter().map(|job| job.seconds * job.trials as f64).sum()
+    }
+}
+
+/// `cell` with every combination of the overrides that mean something to it.
+fn overridden(cell: &Cell, overrides: &Overrides) -> Vec<Cell> {
+    let mut cells = vec![cell.clone()];
+    for (name, values) in overrides.iter().filter(|(name, values)| cell.kind_of(name).is_some() && !values.is_empty()) {
+        let with = |cell: &Cell| {
+            let cell = cell.clone();
+            values.iter().map(move |value| {
+                let mut cell = cell.clone();
+                cell.set(name, &At::new(value.clone(), 0));
+                cell
+            })
+        };
+        cells = cells.iter().flat_map(with).collect();
+    }
+    cells
+}
+
+fn refused(cell: &Cell, name: String, why: &str, overrides: &Overrides) -> Refused {
+    // What the study itself says was checked when it was read, so it is an override that does not fit.
+    let place = format!("{} in {}", cell.workload.name, cell.environment.name());
+    let given: Vec<_> = overrides.iter().map(|(name, values)| format!("{name}={}", values.join(","))).collect();
+    let with = if given.is_empty() { String::new() } else { format!(" with {}", given.join(" ")) };
+    Refused { name, why: format!("{place}{with}: {why}") }
+}
+
+fn unknown(name: &str, jobs: &[Planned]) -> Refused {
+    let params = jobs.iter().flat_map(|j| j.job.workload().params).map(|p| p.name);
+    let names: Vec<_> = params.chain(crate::cell::setting_names()).collect();
+    let hint = suggest(name, &names);
+    let hint = if hint.is_empty() || hint.contains(&format!("{name:?}")) { String::new() } else { format!("; {hint}") };
+    let why = if crate::cell::is_setting(name) {
+        format!("the setting {name:?} reaches nothing that is measured here")
+    } else {
+        format!("{name:?} is no setting, and no parameter of a workload that is measured here")
+    };
+    Refused { name: name.to_owned(), why: format!("{why}{hint}") }
+}
+
+fn add(jobs: &mut Vec<Planned>, job: Job, trials: usize, asked_by: String, missing: Missing) {
+    let Some(same) = jobs.iter_mut().find(|planned| planned.job.same_as(&job)) else {
+        let asked_by = vec![asked_by];
+        let (parts, series) = (Vec::new(), Vec::new());
+        jobs.push(Planned { job, trials, asked_by, missing, parts, series, seconds: 0.0 });
+        return;
+    };
+    same.trials = same.trials.max(trials);
+    // Who is content with the machine as it is gets it, whatever others want.
+    same.missing = same.missing.max(missing);
+    if !same.asked_by.contains(&asked_by) {
+        same.asked_by.push(asked_by);
+    }
+}
+
+fn order(jobs: &[Planned], seed: u64) -> Vec<Start> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let most = jobs.iter().map(|job| job.trials).max().unwrap_or(0);
+    let mut order = Vec::new();
+    for trial in 0..most {
+        let has_it = jobs.iter().enumerate().filter(|(_, job)| job.trials > trial);
+        let mut round: Vec<_> = has_it.map(|(job, _)| Start { job, trial }).collect();
+        random.shuffle(&mut round);
+        order.extend(round);
+    }
+    order
+}

@@ -1,0 +1,149 @@
+//! The rows of a group's table: which series, in which order, under which label.
+//!
+//! A label is made of only what tells the rows of a group apart: `sum, default`, `fib, priority high`. What that is, is
+//! taken from the series that are there, because the user may have varied something that the study does not.
+
+use kizami_environments::LOAD;
+use kizami_recording::folder::Series;
+
+use crate::cell::DEFAULT;
+use crate::group::Group;
+use crate::selector::canonical;
+
+/// One line of a group's table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Index in the series that were given.
+    pub series: usize,
+    /// Unique among the rows unless two series differ in nothing that is known of them.
+    pub label: String,
+    /// What tells it apart: the names that vary in the group, with the series' values; what was left alone is `default`.
+    pub condition: Vec<(String, String)>,
+}
+
+impl Row {
+    /// The condition as a published table writes it: `priority=high`.
+    pub fn condition_text(&self) -> String {
+        self.condition.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
+    }
+}
+
+/// What rows are sorted by: workload and environment, what varies, the case, and anything else that differs.
+type Rank = ([usize; 2], Vec<(usize, u64, String)>, usize, Vec<(usize, u64, String)>);
+
+impl Group {
+    /// The rows of this group of the study `study`, in the order of the group: workloads as they are listed, their
+    /// environments, then what varies.
+    pub fn rows(&self, study: &str, series: &[&Series]) -> Vec<Row> {
+        let asked_by = format!("{study}/{}", self.id);
+        let mine: Vec<_> = (0..series.len()).filter(|index| series[*index].asked_by.contains(&asked_by)).collect();
+        let names = self.varying(&mine.iter().map(|index| series[*index]).collect::<Vec<_>>());
+        let (mut workloads, mut environments): (Vec<_>, Vec<_>) =
+            mine.iter().map(|index| (&series[*index].workload, &series[*index].environment)).unzip();
+        workloads.sort();
+        workloads.dedup();
+        environments.sort();
+        environments.dedup();
+
+        let mut rows: Vec<_> = mine
+            .iter()
+            .map(|&index| {
+                let one = series[index];
+                let mut words = vec![one.workload.clone()];
+                if environments.len() > 1 {
+                    words.push(one.environment.clone());
+                }
+                let condition: Vec<_> = names.iter().map(|name| (name.clone(), value_of(one, name))).collect();
+                words.extend(words_of(one, &condition));
+                if !one.part.is_empty() {
+                    words.push(one.part.clone());
+                }
+                (self.rank(one, &names), Row { series: index, label: words.join(", "), condition })
+            })
+            .collect();
+        // Stable, so that the parts of a workload stay in its order.
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// The parameters and settings that differ between series of the same workload and environment; those of the study
+    /// first, in its order.
+    fn varying(&self, series: &[&Series]) -> Vec<String> {
+        let mut names: Vec<String> = self.varied().iter().map(|(name, _)| (*name).to_owned()).collect();
+        for name in self.cases().iter().flat_map(|case| case.keys()) {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        let others = series.iter().flat_map(|s| s.params.keys().chain(s.requested.keys()));
+        let others: std::collections::BTreeSet<_> = others.filter(|name| !names.contains(name)).cloned().collect();
+        names.extend(others);
+        names.retain(|name| {
+            series.iter().enumerate().any(|(index, one)| {
+                series[..index].iter().any(|other| {
+                    let same = one.workload == other.workload && one.environment == other.environment;
+                    same && value_of(one, name) != value_of(other, name)
+                })
+            })
+        });
+        names
+    }
+
+    /// Where a series stands: its workload and environment as the group lists them, then each value as the study lists
+    /// it, else by its number, else by its text.
+    fn rank(&self, series: &Series, names: &[String]) -> Rank {
+        let workload = self.workloads.iter().position(|w| w.name == series.workload);
+        let environment = self.environments.iter().position(|e| e.name() == series.environment);
+        let varied = self.varied();
+        let known = kizami_workloads::find(&series.workload);
+        let has_value = |name: &str, value: &str| {
+            let has = value_of(series, name);
+            match known.map(|w| canonical(w, name, value)) {
+                Some(Ok(Some(written))) => written == has,
+                Some(Ok(None)) => has == DEFAULT,
+                _ => value == has,
+            }
+        };
+        // Among the cases that it has the values of, the one that says most is its own.
+        let cases = self.cases().iter().enumerate();
+        let mine = cases.filter(|(_, case)| case.iter().all(|(name, value)| has_value(name, &value.value)));
+        let case = mine.max_by_key(|(index, case)| (case.len(), usize::MAX - index)).map(|(index, _)| index);
+        let of_value = |name: &String| {
+            let has = value_of(series, name);
+            let listed = varied.iter().find(|(varied, _)| varied == name).map(|(_, values)| values);
+            let at = listed.and_then(|values| values.iter().position(|value| has_value(name, value)));
+            let param = known.and_then(|w| w.params.iter().find(|p| p.name == *name));
+            let number = param.and_then(|p| p.kind.parse(&has).ok()).or_else(|| has.parse().ok()).unwrap_or(0);
+            (at.unwrap_or(usize::MAX), number, has)
+        };
+        let last = usize::MAX;
+        let listed = [workload.unwrap_or(last), environment.unwrap_or(last)];
+        let varied = self.varied().iter().map(|(name, _)| of_value(&(*name).to_owned())).collect();
+        let rest = names.iter().map(of_value).collect();
+        (listed, varied, case.unwrap_or(last), rest)
+    }
+}
+
+fn value_of(series: &Series, name: &str) -> String {
+    let value = series.params.get(name).or_else(|| series.requested.get(name));
+    value.cloned().unwrap_or_else(|| DEFAULT.to_owned())
+}
+
+/// The words of a label for what varies: only what was not left alone, or that nothing was.
+fn words_of(series: &Series, condition: &[(String, String)]) -> Vec<String> {
+    // A parameter that the workload does not have says nothing about it.
+    let is_setting = |name: &String| kizami_settings::find(name).is_some();
+    let mut words = Vec::new();
+    for (name, value) in condition {
+        if value != DEFAULT {
+            words.push(format!("{name} {value}"));
+        } else if name == LOAD {
+            words.push("idle".to_owned());
+        }
+    }
+    let left_alone = condition.iter().any(|(name, _)| is_setting(name) && !series.params.contains_key(name));
+    if words.is_empty() && left_alone {
+        words.push(DEFAULT.to_owned());
+    }
+    words
+}

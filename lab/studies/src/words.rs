@@ -1,0 +1,151 @@
+//! The words that a study may choose from.
+
+use std::fmt;
+
+use kizami_recording::stats::Summary;
+
+use crate::problem::suggest;
+use crate::tree::{At, Source};
+
+/// A kind of thing of which there are a few, each with a name.
+pub(crate) trait Word: Copy + 'static {
+    /// What it is called in messages.
+    const KIND: &'static str;
+    const ALL: &'static [Self];
+
+    fn name(self) -> &'static str;
+
+    fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|word| word.name() == name)
+    }
+
+    /// The same, with the problem told.
+    fn read(source: &Source<'_>, written: &At<String>) -> Option<Self> {
+        let word = Self::find(&written.value);
+        if word.is_none() {
+            let names: Vec<_> = Self::ALL.iter().map(|w| w.name()).collect();
+            let message = format!("unknown {} {:?}", Self::KIND, written.value);
+            source.wrong_but(written.at, message, suggest(&written.value, &names));
+        }
+        word
+    }
+}
+
+macro_rules! words {
+    ($(#[$about:meta])* $type:ident, $kind:literal { $($(#[$doc:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        pub enum $type {
+            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl $type {
+            /// As it is written in a study.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
+        impl Word for $type {
+            const KIND: &'static str = $kind;
+            const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            fn name(self) -> &'static str {
+                self.name()
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+words! {
+    /// How much of a study is measured.
+    Size, "size" {
+        /// Enough for a first look.
+        Quick = "quick",
+        /// As the paper did it.
+        Full = "full",
+    }
+}
+
+words! {
+    /// What the report draws of a group.
+    Figure, "figure" {
+        Box = "box",
+        Histogram = "histogram",
+        Cumulative = "cumulative",
+        /// The cumulative curve of the rare, long times.
+        Tail = "tail",
+        /// Every sample in the order in which it was taken.
+        Trials = "trials",
+        /// Where the memory of the machine is, over time.
+        Memory = "memory",
+        /// What arrived and what was lost, for each rate that was offered.
+        Rates = "rates",
+        /// Each row as a ratio to the first, with its interval.
+        Ratio = "ratio",
+    }
+}
+
+words! {
+    /// What becomes of a job whose system setting this machine does not have.
+    Missing, "answer" {
+        /// It is not measured, and the report says so.
+        Skip = "skip",
+        /// It is measured as the machine is, and the series is labelled so.
+        Run = "run",
+    }
+}
+
+words! {
+    /// A figure of a summary.
+    Statistic, "statistic" {
+        Mean = "mean",
+        Median = "median",
+        Min = "min",
+        Max = "max",
+        /// With n - 1, in the square of the unit.
+        Variance = "variance",
+        Stdev = "stdev",
+        Mode = "mode",
+        P90 = "p90",
+        P95 = "p95",
+        P99 = "p99",
+        P99_9 = "p99.9",
+        P99_99 = "p99.99",
+        P99_999 = "p99.999",
+        /// The share of datagrams that did not arrive, 0 to 1.
+        Loss = "loss",
+    }
+}
+
+impl Statistic {
+    /// That figure of `summary`, in the unit of its samples; `None` where they are too few to have it, and for a
+    /// loss, which [`crate::loss`] takes of other columns.
+    pub fn of(self, summary: &Summary) -> Option<f64> {
+        let whole = |tail: Option<u64>| tail.map(|value| value as f64);
+        match self {
+            Self::Mean => Some(summary.mean),
+            Self::Median => Some(summary.median),
+            Self::Min => Some(summary.min as f64),
+            Self::Max => Some(summary.max as f64),
+            Self::Variance => summary.variance,
+            Self::Stdev => summary.standard_deviation,
+            Self::Mode => Some(summary.mode.value as f64),
+            Self::P90 => whole(summary.p90),
+            Self::P95 => whole(summary.p95),
+            Self::P99 => whole(summary.p99),
+            Self::P99_9 => whole(summary.p99_9),
+            Self::P99_99 => whole(summary.p99_99),
+            Self::P99_999 => whole(summary.p99_999),
+            Self::Loss => None,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The studies that come with the program: they are whole, nothing that was published is lost, and they end in time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kizami_studies::{Plan, Size, Study, builtin};
+use kizami_workloads::Machine;
+
+fn load(name: &str) -> Study {
+    Study::load(name).unwrap_or_else(|problems| {
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        panic!("{}", problems.join("\n"))
+    })
+}
+
+fn machine() -> Machine {
+    Machine { cpus: vec![0, 1] }
+}
+
+#[test]
+fn every_one_is_valid_has_the_name_of_its_file_and_can_be_planned_in_both_sizes() {
+    for name in builtin() {
+        let study = load(name);
+        assert_eq!(study.name, name);
+        for size in [Size::Quick, Size::Full] {
+            let plan = Plan::new(&[load(name)], size, None, &BTreeMap::new(), 1, &machine()).expect("a plan");
+            let asked: BTreeSet<_> = plan.jobs.iter().flat_map(|job| job.asked_by.clone()).collect();
+            for group in &study.groups {
+                assert!(asked.contains(&format!("{name}/{}", group.id)), "{name} {size} leaves out {}", group.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_published_figure_is_kept_and_only_encryption_has_no_row_to_stand_beside() {
+    let nerves = load("nerves");
+    assert_eq!(nerves.published.len(), 89 * 4);
+    assert!(nerves.published.iter().all(|p| p.selector.is_some()));
+    let sleep = nerves.published.iter().find(|p| p.group == "table2" && p.workload == "sleep");
+    assert_eq!(sleep.map(|p| (p.value, p.base, p.unit.as_str())), Some((5999.0, 5_999_000.0, "us")));
+
+    let linux = load("linux");
+    assert_eq!(linux.published.len(), 52);
+    let without: Vec<_> = linux.published.iter().filter(|p| p.selector.is_none()).collect();
+    assert_eq!(without.len(), 4);
+    assert!(without.iter().all(|p| p.condition.contains("IPsec ESP")));
+}
+
+#[test]
+fn the_quick_sizes_are_expected_to_take_about_three_minutes() {
+    let seconds = |names: &[&str]| {
+        let studies: Vec<_> = names.iter().map(|name| load(name)).collect();
+        let plan = Plan::new(&studies, Size::Quick, None, &BTreeMap::new(), 1, &machine()).expect("a plan");
+        for job in &plan.jobs {
+            println!("{:8.2} s  {} x {:?}", job.seconds * job.trials as f64, job.trials, job.series);
+        }
+        plan.seconds()
+    };
+    let (linux, nerves) = (seconds(&["linux"]), seconds(&["nerves"]));
+    println!("linux {linux:.1} s, nerves {nerves:.1} s, crosscheck {:.1} s", seconds(&["crosscheck"]));
+    assert!(linux <= 110.0, "linux: {linux} s");
+    assert!(nerves <= 80.0, "nerves: {nerves} s");
+}
+
+#[test]
+fn an_unknown_study_is_answered_with_the_one_that_was_probably_meant() {
+    let problems = Study::load("nervs").expect_err("no such study");
+    assert_eq!(problems[0].to_string(), "nervs: there is no such study; did you mean \"nerves\"?");
+    let problems = Study::load("no/such/file.toml").expect_err("no such file");
+    assert!(problems[0].to_string().starts_with("no/such/file.toml: the study cannot be read"), "{}", problems[0]);
+}
