@@ -1,6 +1,15 @@
 //! The workloads of a Linux process. Each file documents its algorithm and names its reference tool.
 
+pub(crate) mod cpus;
+mod crew;
+mod flow;
+mod watch;
+
 use crate::Workload;
+
+pub(crate) mod memory;
+pub(crate) mod net;
+pub(crate) mod sys;
 
 /// Declares each file and lists its `WORKLOAD`: the one place that knows them all.
 macro_rules! workloads {
@@ -13,6 +22,23 @@ macro_rules! workloads {
 
 workloads! {
     empty,
+    wakeup,
+    os_latency,
+    clock_gap,
+    ctx_ring,
+    pipe_rtt,
+    fifo_rtt,
+    fcntl_lock,
+    syscall,
+    signal,
+    nothing,
+    sum,
+    fib,
+    sleep,
+    messages,
+    tcp,
+    udp,
+    file,
 }
 
 #[cfg(test)]

@@ -10,6 +10,12 @@ pub fn fib(n: u64) -> u64 {
     if n < 2 { n } else { core::hint::black_box(fib(n - 1)) + core::hint::black_box(fib(n - 2)) }
 }
 
+/// Reads all of `words` once, in order: the touch of a working set. The sum is for the optimiser, which must not leave
+/// the reads out.
+pub fn read_words(words: &[u64]) -> u64 {
+    core::hint::black_box(words.iter().fold(0, |sum, word| sum.wrapping_add(*word)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -18,5 +24,11 @@ mod tests {
     fn the_functions_give_the_studys_results() {
         assert_eq!(sum(4000), 8_002_000);
         assert_eq!(fib(20), 6765);
+    }
+
+    #[test]
+    fn every_word_of_a_working_set_is_read() {
+        assert_eq!(read_words(&[1, 20, 300, u64::MAX]), 320);
+        assert_eq!(read_words(&[]), 0);
     }
 }

@@ -1,0 +1,373 @@
+//! Small safe wrappers over the system calls that several workloads share.
+//!
+//! Invariants: every result is checked; a call that a signal interrupted is made again unless the flag `stop` is raised,
+//! which `Ok(false)` tells; nothing here allocates once a measurement runs (errors hold a number, not a text).
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::bench::{Failure, clock_ns};
+
+/// The stop flag of a process that ends by the end of its input.
+pub static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// The two ends of a pipe or FIFO.
+#[derive(Debug)]
+pub struct Pipe {
+    pub read: OwnedFd,
+    pub write: OwnedFd,
+}
+
+/// A new pipe.
+///
+/// # Errors
+/// When the process or the system has too many open files.
+pub fn pipe() -> Result<Pipe, Failure> {
+    let mut ends = [0; 2];
+    // SAFETY: the array has room for the two descriptors that the call writes.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(Failure::last_os("open a pipe"));
+    }
+    // SAFETY: the kernel just gave both descriptors to us alone.
+    unsafe { Ok(Pipe { read: OwnedFd::from_raw_fd(ends[0]), write: OwnedFd::from_raw_fd(ends[1]) }) }
+}
+
+/// Whether an interrupted call is to be made again.
+///
+/// # Errors
+/// `error` itself when it was no interruption.
+pub fn again(error: io::Error, stop: &AtomicBool) -> io::Result<bool> {
+    if error.kind() != io::ErrorKind::Interrupted {
+        return Err(error);
+    }
+    Ok(!stop.load(Ordering::Relaxed))
+}
+
+/// Fills `bytes` from `fd`; `Ok(false)` when it was stopped before.
+///
+/// # Errors
+/// `UnexpectedEof` when every writer has closed its end, otherwise what the kernel said.
+#[inline]
+pub fn read_all(fd: RawFd, bytes: &mut [u8], stop: &AtomicBool) -> io::Result<bool> {
+    let mut done = 0;
+    while done < bytes.len() {
+        // SAFETY: the pointer and length are those of the rest of `bytes`.
+        let got = unsafe { libc::read(fd, bytes[done..].as_mut_ptr().cast(), bytes.len() - done) };
+        match got {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            1.. => done += got as usize,
+            _ if again(io::Error::last_os_error(), stop)? => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Writes all of `bytes` to `fd`; `Ok(false)` when it was stopped before.
+///
+/// # Errors
+/// What the kernel said; `BrokenPipe` when every reader has closed its end.
+#[inline]
+pub fn write_all(fd: RawFd, bytes: &[u8], stop: &AtomicBool) -> io::Result<bool> {
+    let mut done = 0;
+    while done < bytes.len() {
+        // SAFETY: the pointer and length are those of the rest of `bytes`.
+        let put = unsafe { libc::write(fd, bytes[done..].as_ptr().cast(), bytes.len() - done) };
+        match put {
+            0.. => done += put as usize,
+            _ if again(io::Error::last_os_error(), stop)? => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as libc::c_long }
+}
+
+/// Sleeps until `CLOCK_MONOTONIC` shows `deadline_ns`; `Ok(false)` when it was stopped before.
+///
+/// # Errors
+/// What the kernel said.
+#[inline]
+pub fn sleep_until(deadline_ns: u64, stop: &AtomicBool) -> io::Result<bool> {
+    let deadline = timespec(deadline_ns);
+    let absolute = libc::TIMER_ABSTIME;
+    loop {
+        // SAFETY: the pointer is to a timespec of ours; with an absolute time nothing is written back.
+        let error = unsafe {
+            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, absolute, &raw const deadline, std::ptr::null_mut())
+        };
+        if error == 0 {
+            return Ok(true);
+        }
+        if !again(io::Error::from_raw_os_error(error), stop)? {
+            return Ok(false);
+        }
+    }
+}
+
+/// Sleeps for `ns` from the moment of the call; `Ok(false)` when it was stopped before.
+///
+/// # Errors
+/// What the kernel said.
+#[inline]
+pub fn sleep_for(ns: u64, stop: &AtomicBool) -> io::Result<bool> {
+    let mut rest = timespec(ns);
+    loop {
+        let duration = rest;
+        // SAFETY: both pointers are to timespecs of ours; the kernel writes what remains after an interruption.
+        let error = unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const duration, &raw mut rest) };
+        if error == 0 {
+            return Ok(true);
+        }
+        if !again(io::Error::from_raw_os_error(error), stop)? {
+            return Ok(false);
+        }
+    }
+}
+
+/// A process of the workload's own. It is killed and reaped when this is dropped, and by the kernel when the thread that
+/// started it ends.
+#[derive(Debug)]
+pub struct Child {
+    pid: libc::pid_t,
+}
+
+/// How many descriptors a child may keep.
+const MOST_KEPT: usize = 4;
+
+/// Ends the child should its body ever unwind: it must not run on as a second probe.
+struct NoWayBack;
+
+impl Drop for NoWayBack {
+    fn drop(&mut self) {
+        // SAFETY: ends the process; nothing runs after it.
+        unsafe { libc::_exit(255) }
+    }
+}
+
+impl Child {
+    /// Starts a process that does `body` and ends. Of the descriptors it has those in `keep` only (at most four), the first of them as
+    /// number 0, the next as 1, and so on; so the end of a neighbour's pipe is seen by everyone that it concerns. Memory
+    /// is locked in it when it is in this process, which a fork alone does not do.
+    ///
+    /// The child's exit code is 0 when `body` succeeds or finds a neighbour gone, otherwise the system's error number.
+    ///
+    /// # Safety
+    /// Other threads may have held any lock at the moment of the fork, so `body` must only make system calls and compute:
+    /// it must not allocate, lock, print or panic.
+    ///
+    /// # Errors
+    /// When there may be no more processes.
+    pub unsafe fn fork(keep: &[RawFd], body: impl FnOnce() -> io::Result<()>) -> Result<Self, Failure> {
+        let locked = memory_is_locked();
+        // SAFETY: asks for a number.
+        let parent = unsafe { libc::getpid() };
+        // SAFETY: what the child does after it is confined to system calls, by `confine` and the caller's promise.
+        match unsafe { libc::fork() } {
+            -1 => Err(Failure::last_os("start a partner process")),
+            0 => {
+                let _guard = NoWayBack;
+                let code = match confine(parent, keep, locked).and_then(|()| body()) {
+                    Ok(()) => 0,
+                    Err(error) if closed(&error) => 0,
+                    Err(error) => error.raw_os_error().unwrap_or(255),
+                };
+                // SAFETY: ends the process without running what the parent registered for its own end.
+                unsafe { libc::_exit(code) }
+            }
+            pid => Ok(Self { pid }),
+        }
+    }
+
+    /// Whether it has not ended yet.
+    pub fn runs(&self) -> bool {
+        self.end().is_none()
+    }
+
+    /// How it ended, if it does so within the next moments: its descriptors are closed a little before it has ended.
+    pub fn ended(&self) -> Option<String> {
+        let end = within_moments(|| self.end())?;
+        Some(match end {
+            (libc::CLD_EXITED, 0) => "ended as if all was done".to_owned(),
+            (libc::CLD_EXITED, code) => format!("failed: {}", io::Error::from_raw_os_error(code)),
+            (_, signal) => format!("was killed by signal {signal}"),
+        })
+    }
+
+    /// The kind of its end and the exit code or signal, if it has ended.
+    fn end(&self) -> Option<(libc::c_int, libc::c_int)> {
+        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: an all-zero siginfo is a valid one, and the call fills it; WNOWAIT leaves the child to be reaped.
+        let (result, info) = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            (libc::waitid(libc::P_PID, self.pid as libc::id_t, &raw mut info, flags), info)
+        };
+        // SAFETY: waitid filled the fields of a child's signal, or left them zero.
+        let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
+        (result == 0 && pid == self.pid).then_some((info.si_code, status))
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // SAFETY: the child is ours and not reaped yet, so the number is still its own.
+        unsafe { libc::kill(self.pid, libc::SIGKILL) };
+        loop {
+            // SAFETY: asks for no status.
+            let reaped = unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
+            if reaped >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return;
+            }
+        }
+    }
+}
+
+/// What to say when talking to `partners` failed: their end, if that was the reason.
+pub fn partner_failed(doing: &str, error: io::Error, partners: &[Child]) -> Failure {
+    if !closed(&error) {
+        return Failure::os(doing)(error);
+    }
+    // One that ended because its neighbour was gone ended well, and is not the cause.
+    let cause = within_moments(|| partners.iter().find(|p| !matches!(p.end(), None | Some((libc::CLD_EXITED, 0)))));
+    let cause = cause.and_then(Child::ended).unwrap_or_else(|| "closed its descriptors".to_owned());
+    Failure::Impossible(format!("could not {doing}: a partner process {cause}"))
+}
+
+/// What `look` finds within a fifth of a second.
+fn within_moments<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..200).find_map(|moment| {
+        if moment > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        look()
+    })
+}
+
+/// Whether the error says that the other side is gone.
+fn closed(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe)
+}
+
+/// Makes the child what [`Child::fork`] promises.
+fn confine(parent: libc::pid_t, keep: &[RawFd], lock_memory: bool) -> io::Result<()> {
+    let checked = |result: libc::c_int| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
+    // SAFETY: each of these calls takes numbers only; the descriptors are this process's own copies.
+    unsafe {
+        checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
+        if libc::getppid() != parent {
+            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        }
+        if lock_memory {
+            checked(libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE))?;
+        }
+        // First all out of the way of the numbers that they will have.
+        let mut moved = [-1; MOST_KEPT];
+        for (to, fd) in moved.iter_mut().zip(keep) {
+            *to = checked(libc::fcntl(*fd, libc::F_DUPFD, MOST_KEPT as libc::c_int))?;
+        }
+        for (index, fd) in moved.iter().take(keep.len()).enumerate() {
+            checked(libc::dup2(*fd, index as libc::c_int))?;
+        }
+        let from = keep.len() as libc::c_uint;
+        if libc::syscall(libc::SYS_close_range, from, libc::c_uint::MAX, 0) < 0 {
+            let most = checked(libc::sysconf(libc::_SC_OPEN_MAX) as libc::c_int)?;
+            for fd in from as libc::c_int..most {
+                libc::close(fd);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn memory_is_locked() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
+    locked.is_some_and(|size| size.trim() != "0 kB")
+}
+
+/// The time that `batch` calls take, in nanoseconds. `call` says whether it succeeded.
+///
+/// # Errors
+/// What the system said to the first call that failed.
+#[inline(always)]
+pub fn time_batch(batch: u64, mut call: impl FnMut() -> bool) -> io::Result<u64> {
+    let before = clock_ns();
+    for _ in 0..batch {
+        if !call() {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(clock_ns() - before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_child_has_the_kept_descriptors_and_no_other() {
+        let (to, from, other) = (pipe().unwrap(), pipe().unwrap(), pipe().unwrap());
+        // SAFETY: system calls only.
+        let child = unsafe {
+            Child::fork(&[to.read.as_raw_fd(), from.write.as_raw_fd()], || {
+                let mut byte = [0];
+                read_all(0, &mut byte, &NEVER)?;
+                byte[0] += 1;
+                write_all(1, &byte, &NEVER)?;
+                let others = (2..1024).filter(|fd| libc::fcntl(*fd, libc::F_GETFD) >= 0).count();
+                write_all(1, &[others as u8], &NEVER)?;
+                Ok(())
+            })
+        };
+        let _child = child.unwrap();
+        drop((to.read, from.write, other));
+        write_all(to.write.as_raw_fd(), &[41], &NEVER).unwrap();
+        let mut answer = [0; 2];
+        read_all(from.read.as_raw_fd(), &mut answer, &NEVER).unwrap();
+        assert_eq!(answer, [42, 0]);
+    }
+
+    #[test]
+    fn the_cause_is_the_partner_that_failed_and_not_the_one_that_missed_it() {
+        let fork = |code| {
+            // SAFETY: builds an error from a number.
+            let child = unsafe {
+                Child::fork(&[], || if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(code)) })
+            };
+            child.unwrap()
+        };
+        let partners = [fork(libc::EPIPE), fork(0), fork(libc::EDEADLK)];
+        let why = partner_failed("play", io::ErrorKind::BrokenPipe.into(), &partners).to_string();
+        assert!(why.starts_with("could not play: a partner process failed: ") && why.contains("os error 35"), "{why}");
+    }
+
+    #[test]
+    fn a_child_does_not_outlive_the_thread_that_started_it() {
+        let ready = pipe().unwrap();
+        let pid = std::thread::spawn(move || {
+            // SAFETY: only system calls.
+            let child = unsafe {
+                Child::fork(&[ready.write.as_raw_fd()], || {
+                    write_all(0, &[1], &NEVER)?;
+                    loop {
+                        libc::pause();
+                    }
+                })
+            };
+            // The thread must not end before the kernel knows that the child is to end with it.
+            read_all(ready.read.as_raw_fd(), &mut [0], &NEVER).unwrap();
+            std::mem::ManuallyDrop::new(child.unwrap()).pid
+        });
+        let orphan = Child { pid: pid.join().unwrap() };
+        while orphan.runs() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(orphan.ended().as_deref(), Some("was killed by signal 9"));
+    }
+}

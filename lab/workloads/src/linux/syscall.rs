@@ -1,0 +1,107 @@
+//! What a system call costs that has next to nothing to do.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+
+use super::sys;
+use crate::bench::{Bench, Failure};
+use crate::spec::{Kind, Param, Params, Part, Workload};
+
+pub static WORKLOAD: Workload = Workload {
+    name: "syscall",
+    title: "cheapest system calls",
+    about: "Makes the same call over and over and times batches of it; the sample is the time of a batch, so that the two \
+            clock readings weigh little. getppid does nothing but enter and leave the kernel (it is made as a raw \
+            system call, so no library can remember the answer); read takes one byte from /dev/zero, write puts one \
+            into /dev/null, stat asks for a file by its path, fstat by its descriptor, and open-close opens a file and \
+            closes it again, which counts as one operation. The file is an empty one in the probe's scratch folder and \
+            its path, whose length counts for stat and open-close, is resolved from the root. Each call's result is \
+            checked, which is one comparison in the figure, as is the loop. Not in the figure: the first touch of the \
+            file, and any disk: all of it is in memory.",
+    reference: "perf bench syscall basic, lmbench lat_syscall",
+    params: &[
+        Param {
+            name: "op",
+            about: "which call",
+            kind: Kind::Choice(&["getppid", "read", "write", "stat", "fstat", "open-close"]),
+            default: "getppid",
+        },
+        Param { name: "batch", about: "calls that one sample times", kind: Kind::count(1, 10_000), default: "1000" },
+        Param { name: "samples", about: "how many batches", kind: Kind::count(1, 100_000_000), default: "2000" },
+    ],
+    parts: |params, _| vec![Part::times(params.number("samples")).operations(params.number("batch"))],
+    seconds: |params| {
+        let each = match params.choice("op") {
+            "getppid" | "read" | "write" => 0.15e-6,
+            "stat" | "fstat" => 0.6e-6,
+            _ => 1.5e-6,
+        };
+        (params.number("samples") * params.number("batch")) as f64 * each
+    },
+    linux: Some(run),
+    beam: None,
+};
+
+fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
+    let path = bench.scratch().join("file");
+    let file = File::create(&path).map_err(Failure::os(format!("create {}", path.display())))?;
+    let name = CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Failure::Impossible(format!("{} cannot be the name of a file", path.display())))?;
+    let device = |path: &str, write: bool| {
+        let opened = File::options().read(!write).write(write).open(path);
+        opened.map_err(Failure::os(format!("open {path}")))
+    };
+    let mut byte = [0u8; 1];
+    let mut status = MaybeUninit::<libc::stat>::zeroed();
+    match params.choice("op") {
+        // SAFETY: takes nothing and gives a number.
+        "getppid" => batches(params, bench, || unsafe { libc::syscall(libc::SYS_getppid) >= 0 }),
+        "read" => {
+            let zero = device("/dev/zero", false)?;
+            let fd = zero.as_raw_fd();
+            // SAFETY: the pointer is to one byte of ours.
+            batches(params, bench, || unsafe { libc::read(fd, byte.as_mut_ptr().cast(), 1) == 1 })
+        }
+        "write" => {
+            let null = device("/dev/null", true)?;
+            let fd = null.as_raw_fd();
+            // SAFETY: the pointer is to one byte of ours.
+            batches(params, bench, || unsafe { libc::write(fd, byte.as_ptr().cast(), 1) == 1 })
+        }
+        // SAFETY: the name is a C string, and the call writes one status into memory of that size.
+        "stat" => batches(params, bench, || unsafe { libc::stat(name.as_ptr(), status.as_mut_ptr()) == 0 }),
+        "fstat" => {
+            let fd = file.as_raw_fd();
+            // SAFETY: as for stat.
+            batches(params, bench, || unsafe { libc::fstat(fd, status.as_mut_ptr()) == 0 })
+        }
+        _ => batches(params, bench, || {
+            // SAFETY: the name is a C string; the descriptor is closed at once and by nobody else.
+            unsafe {
+                let fd = libc::open(name.as_ptr(), libc::O_RDONLY);
+                fd >= 0 && libc::close(fd) == 0
+            }
+        }),
+    }
+}
+
+/// The measurement for one `call`, which says whether it succeeded.
+fn batches(params: &Params, bench: &mut Bench<'_>, mut call: impl FnMut() -> bool) -> Result<(), Failure> {
+    let mut recorder = bench.recorder(0)?;
+    let (samples, batch) = (params.number("samples"), params.number("batch"));
+    let done: io::Result<()> = bench.window(|bench| {
+        for _ in 0..samples {
+            let time = sys::time_batch(batch, &mut call)?;
+            recorder.push(time);
+            if bench.stopped() {
+                break;
+            }
+        }
+        Ok(())
+    });
+    done.map_err(Failure::os(format!("make the system call {}", params.choice("op"))))
+}
