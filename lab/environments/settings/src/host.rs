@@ -3,6 +3,7 @@
 //! A fact that this machine does not tell is left out.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use crate::root::{Root, field};
 use crate::system;
@@ -78,32 +79,42 @@ pub fn is_realtime(root: &Root) -> bool {
 }
 
 /// The preemption model in force: `rt`, `full`, `lazy`, `voluntary`, `none`, or `dynamic` where the kernel can switch
-/// and does not tell to what.
+/// and nothing tells to what.
 pub fn preemption(root: &Root) -> &'static str {
     if is_realtime(root) {
         return "rt";
     }
-    let model = |text: &str| ["full", "lazy", "voluntary", "none"].into_iter().find(|m| *m == text);
-    let switched = root.get("sys/kernel/debug/sched/preempt");
+    let version = root.get("proc/sys/kernel/version").unwrap_or_default();
+    if !version.contains("PREEMPT_DYNAMIC") {
+        // Without the word, the version is the same for none and voluntary; the worse is assumed.
+        let built = if version.contains("PREEMPT") { "full" } else { "none" };
+        return built_as(root).unwrap_or(built);
+    }
+    let model = |text: &str| MODELS.iter().map(|(model, _)| *model).find(|m| *m == text);
     // The debug file marks the chosen one with parentheses.
-    let chosen = switched
-        .iter()
-        .flat_map(|text| text.split_whitespace())
-        .find_map(|word| model(word.strip_prefix('(')?.strip_suffix(')')?));
+    let switched = root.get("sys/kernel/debug/sched/preempt").unwrap_or_default();
+    let switched = switched.split_whitespace().find_map(|word| model(word.strip_prefix('(')?.strip_suffix(')')?));
     let parameter = root.get("proc/cmdline").unwrap_or_default();
     let parameter = parameter.split_whitespace().find_map(|word| model(word.strip_prefix("preempt=")?));
-    let version = root.get("proc/sys/kernel/version").unwrap_or_default();
-    let by_version = if version.contains("PREEMPT_DYNAMIC") {
-        "dynamic"
-    } else if version.contains("PREEMPT_LAZY") {
-        "lazy"
-    } else if version.contains("PREEMPT") {
-        "full"
-    } else {
-        // The version string is the same for both; the difference is small and the worse is assumed.
-        "none"
-    };
-    chosen.or(parameter).unwrap_or(by_version)
+    switched.or(parameter).or_else(|| built_as(root)).unwrap_or("dynamic")
+}
+
+const MODELS: &[(&str, &str)] = &[
+    ("full", "CONFIG_PREEMPT=y"),
+    ("lazy", "CONFIG_PREEMPT_LAZY=y"),
+    ("voluntary", "CONFIG_PREEMPT_VOLUNTARY=y"),
+    ("none", "CONFIG_PREEMPT_NONE=y"),
+];
+
+/// The model that the kernel was built with; one that can switch starts with it.
+fn built_as(root: &Root) -> Option<&'static str> {
+    let release = root.get("proc/sys/kernel/osrelease")?;
+    let config = root.get(&format!("boot/config-{release}")).or_else(|| {
+        let packed = root.path("proc/config.gz");
+        let unpacked = packed.exists().then(|| Command::new("gzip").arg("-dc").arg(packed).output())?.ok()?;
+        String::from_utf8(unpacked.stdout).ok()
+    })?;
+    MODELS.iter().find(|(_, line)| config.lines().any(|l| l == *line)).map(|(model, _)| *model)
 }
 
 /// The relevant parameters of a kernel's command line, in its order.
