@@ -44,8 +44,9 @@ impl Expects {
 const WITHIN: f64 = 0.10;
 
 impl Claim {
-    /// Reads a `[[claim]]` of the study `study`, whose groups are `groups`.
-    pub(crate) fn read(table: Table<'_, '_>, study: &str, groups: &[Group]) -> Option<Self> {
+    /// Reads a `[[claim]]` of the study `study`, whose groups are `groups`; without them, which series it is about is not
+    /// checked.
+    pub(crate) fn read(table: Table<'_, '_>, study: &str, groups: Option<&[Group]>) -> Option<Self> {
         let keys = ["says", "source", "of", "statistic", "between", "below", "above", "near", "within"];
         let table = table.only(&keys);
         let source = table.source;
@@ -56,6 +57,7 @@ impl Claim {
         }
         let series = |key: &str| {
             let table = table.table(key, key)?;
+            let groups = groups?;
             let selector = Selector::read(&table, study, groups)?;
             let columns = columns_of(&selector, groups);
             if columns.is_empty() {

@@ -179,7 +179,7 @@ impl Group {
         product.saturating_mul(self.workloads.len()).saturating_mul(self.environments.len())
     }
 
-    /// Reads a `[[group]]`.
+    /// Reads a `[[group]]`; what comes of one with problems only serves to find more of them.
     pub(crate) fn read(table: Table<'_, '_>, defaults: [&Defaults; 2]) -> Option<Self> {
         let table = table.only(&[
             "id",
@@ -227,7 +227,7 @@ impl Group {
 
         let figures = table.strings("figures");
         let figures: Vec<_> = figures.iter().filter_map(|name| Figure::read(source, name)).collect();
-        let missing = table.string("missing").map(|word| Missing::read(source, &word));
+        let missing = table.string("missing").and_then(|word| Missing::read(source, &word));
         let group = Self {
             id: id?.value,
             title: title?.value,
@@ -235,24 +235,24 @@ impl Group {
             workloads,
             environments,
             figures: if figures.is_empty() { vec![Figure::Box] } else { figures },
-            missing: missing.unwrap_or(Some(Missing::Run))?,
+            missing: missing.unwrap_or(Missing::Run),
             at: table.at,
             environments_at,
             quick,
             full,
         };
-        group.check(source).then_some(group)
+        group.check(source);
+        Some(group)
     }
 
-    /// Whether every cell could be measured; tells which could not.
-    fn check(&self, source: &Source<'_>) -> bool {
-        let mut fine = true;
+    /// Tells which cells could not be measured.
+    fn check(&self, source: &Source<'_>) {
         for size in Size::ALL {
             let number = self.number_of_cells(*size);
             if number > MOST_CELLS {
                 let message = format!("group {:?} makes {number} series in size {size}; at most {MOST_CELLS}", self.id);
                 source.wrong(self.at, message);
-                return false;
+                return;
             }
             for cell in self.cells(*size) {
                 let Err((name, why)) = cell.job() else { continue };
@@ -260,10 +260,8 @@ impl Group {
                 let of_environment = || environment.and_then(|index| self.environments_at.get(index)).copied();
                 let at = cell.place_of(&name).or_else(of_environment).unwrap_or(self.at);
                 source.wrong(at, why);
-                fine = false;
             }
         }
-        fine
     }
 }
 

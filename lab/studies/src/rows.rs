@@ -70,7 +70,9 @@ impl Group {
     /// first, in its order.
     fn varying(&self, series: &[&Series]) -> Vec<String> {
         let mut names: Vec<String> = self.varied().iter().map(|(name, _)| (*name).to_owned()).collect();
-        for name in self.cases().iter().flat_map(|case| case.keys()) {
+        let mut in_cases: Vec<_> = self.cases().iter().flatten().collect();
+        in_cases.sort_by_key(|(_, value)| value.at);
+        for (name, _) in in_cases {
             if !names.contains(name) {
                 names.push(name.clone());
             }

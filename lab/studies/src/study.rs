@@ -169,17 +169,12 @@ fn read(
             source.wrong(id.at, format!("there is another group {:?} before this", id.value));
         }
     }
-    let number = tables.len();
     let groups: Vec<_> = tables.into_iter().filter_map(|table| Group::read(table, [quick, full])).collect();
-    // A claim or a figure about a group that is wrong itself would only be told as unknown.
-    let (claims, published) = match &name {
-        Some(name) if groups.len() == number => {
-            let claims =
-                table.tables("claim").into_iter().filter_map(|t| Claim::read(t, &name.value, &groups)).collect();
-            (claims, read_published(&table, data, &name.value, &groups))
-        }
-        _ => (Vec::new(), None),
-    };
+    // What is said about a group that is wrong itself would only be told as unknown.
+    let known = source.is_fine().then_some(&groups[..]);
+    let study = name.as_ref().map_or("", |name| &name.value);
+    let claims: Vec<_> = table.tables("claim").into_iter().filter_map(|t| Claim::read(t, study, known)).collect();
+    let published = known.and_then(|groups| read_published(&table, data, study, groups));
     let (data, published) = published.unzip();
     Some(Study {
         name: name?.value,

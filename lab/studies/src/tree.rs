@@ -54,6 +54,11 @@ impl<'t> Source<'t> {
         }
     }
 
+    /// Whether nothing was wrong so far.
+    pub fn is_fine(&self) -> bool {
+        self.problems.borrow().is_empty()
+    }
+
     /// What was wrong, in the order of the file.
     pub fn into_problems(self) -> Vec<Problem> {
         let mut problems = self.problems.into_inner();

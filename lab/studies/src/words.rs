@@ -96,7 +96,7 @@ words! {
 
 words! {
     /// What becomes of a job whose system setting this machine does not have.
-    Missing, "answer" {
+    Missing, "value of missing" {
         /// It is not measured, and the report says so.
         Skip = "skip",
         /// It is measured as the machine is, and the series is labelled so.

@@ -69,3 +69,13 @@ fn an_unknown_study_is_answered_with_the_one_that_was_probably_meant() {
     let problems = Study::load("no/such/file.toml").expect_err("no such file");
     assert!(problems[0].to_string().starts_with("no/such/file.toml: the study cannot be read"), "{}", problems[0]);
 }
+
+#[test]
+fn the_example_of_the_documentation_is_a_valid_study() {
+    let text = include_str!("../../../docs/studies.md");
+    let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let study = Study::parse(example, std::path::Path::new("docs/studies.md"));
+    let study = study.unwrap_or_else(|problems| panic!("{}", problems[0]));
+    let plan = Plan::new(&[study], Size::Quick, None, &BTreeMap::new(), 1, &machine()).expect("a plan");
+    assert_eq!(plan.jobs.len(), 4);
+}

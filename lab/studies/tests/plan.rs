@@ -1,0 +1,154 @@
+//! Plans: each job once, series with names of their own, an order that interleaves and can be had again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use kizami_studies::{Overrides, Plan, Size, Study};
+use kizami_workloads::Machine;
+
+const TWO_GROUPS: &str = r#"
+name = "s"
+title = "S"
+[quick]
+trials = 2
+params = { cycles = 100 }
+[full]
+trials = 4
+params = { cycles = 1000, wakeup = { interval = "2ms" } }
+[[group]]
+id = "a"
+title = "A"
+workloads = ["wakeup", "os-latency"]
+vary = { policy = ["default", "fifo:80"] }
+quick = { trials = 3 }
+[[group]]
+id = "b"
+title = "B"
+workloads = ["wakeup"]
+params = { threads = "one" }
+cases = [{}, { policy = "fifo:80", lock_memory = true }]
+"#;
+
+fn study(text: &str) -> Study {
+    Study::parse(text, Path::new("s.toml")).expect("a valid study")
+}
+
+fn plan(size: Size, trials: Option<usize>, overrides: &[(&str, &[&str])], seed: u64) -> Result<Plan, String> {
+    let given =
+        |(name, values): &(&str, &[&str])| ((*name).to_owned(), values.iter().map(|v| (*v).to_owned()).collect());
+    let overrides: Overrides = overrides.iter().map(given).collect();
+    let machine = Machine { cpus: vec![0, 1] };
+    Plan::new(&[study(TWO_GROUPS)], size, trials, &overrides, seed, &machine).map_err(|e| e.to_string())
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.jobs.iter().flat_map(|job| &job.series).map(String::as_str).collect()
+}
+
+#[test]
+fn a_job_that_two_groups_ask_for_is_done_once_as_often_as_the_more_demanding_asks() {
+    let plan = plan(Size::Quick, None, &[], 1).expect("a plan");
+    let asked: Vec<_> = plan.jobs.iter().map(|job| (job.trials, job.asked_by.join(" "))).collect();
+    let expected = [(3, "s/a s/b"), (3, "s/a"), (3, "s/a"), (3, "s/a"), (2, "s/b")];
+    assert_eq!(asked, expected.map(|(trials, by)| (trials, by.to_owned())));
+}
+
+#[test]
+fn series_are_named_by_what_tells_them_apart_and_nothing_else() {
+    let plan = plan(Size::Quick, None, &[], 1).expect("a plan");
+    let expected = [
+        "wakeup.host",
+        "wakeup.host.policy=fifo-80",
+        "os-latency.host",
+        "os-latency.host.policy=fifo-80",
+        "wakeup.host.policy=fifo-80.lock_memory=true",
+    ];
+    assert_eq!(names(&plan), expected);
+}
+
+#[test]
+fn names_that_a_file_cannot_have_and_several_parts_stay_unique_and_plain() {
+    let text = r#"
+name = "s"
+title = "S"
+[[group]]
+id = "a"
+title = "A"
+workloads = ["sum"]
+environments = ["beam"]
+params = { lang = "elixir" }
+vary = { vm_flags = ["+S 1:1", "+S 1"] }
+[[group]]
+id = "b"
+title = "B"
+workloads = ["wakeup"]
+params = { threads = "per-cpu" }
+"#;
+    let machine = Machine { cpus: vec![0, 3] };
+    let plan = Plan::new(&[study(text)], Size::Full, None, &BTreeMap::new(), 1, &machine).expect("a plan");
+    let names = names(&plan);
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+=,%".contains(c);
+    assert!(names.iter().all(|name| name.chars().all(plain)), "{names:?}");
+    assert!(names.ends_with(&["wakeup.host.cpu0", "wakeup.host.cpu3"]), "{names:?}");
+}
+
+#[test]
+fn trials_are_interleaved_in_an_order_that_the_seed_decides() {
+    let of = |seed| plan(Size::Quick, None, &[], seed).expect("a plan").order;
+    let order = of(1);
+    assert_eq!(order, of(1));
+    assert!((2..20).any(|seed| of(seed) != order));
+    let trials: Vec<_> = order.iter().map(|start| start.trial).collect();
+    assert_eq!(trials, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2]);
+    let first: BTreeSet<_> = order[..5].iter().map(|start| start.job).collect();
+    assert_eq!(first, (0..5).collect());
+}
+
+#[test]
+fn a_size_gives_its_own_values_and_a_workload_may_have_its_own() {
+    let plan = plan(Size::Full, None, &[], 1).expect("a plan");
+    let written = plan.jobs[0].job.params.written();
+    assert_eq!((written["cycles"].as_str(), written["interval"].as_str()), ("1000", "2ms"));
+    assert_eq!(plan.jobs[0].trials, 4);
+}
+
+#[test]
+fn overrides_replace_what_the_study_says_where_they_mean_something_and_several_values_multiply() {
+    let none = plan(Size::Quick, None, &[("policy", &["default"]), ("lock_memory", &["default"])], 1).expect("a plan");
+    assert_eq!(none.jobs.len(), 2, "{none:?}");
+    let two = plan(Size::Quick, None, &[("interval", &["1ms", "5ms"])], 1).expect("a plan");
+    assert_eq!(two.jobs.len(), 3 * 2 + 2);
+    let loaded = plan(Size::Quick, Some(9), &[("load", &["none", "cpu+disk"])], 1).expect("a plan");
+    assert_eq!(loaded.jobs.len(), 5 * 2);
+    assert!(loaded.jobs.iter().all(|job| job.trials == 9));
+    assert!(names(&loaded).contains(&"os-latency.host.load=cpu+disk"));
+}
+
+#[test]
+fn an_override_that_means_nothing_or_cannot_be_is_refused_with_a_reason() {
+    for (name, value, said) in [
+        (
+            "cyles",
+            "1",
+            "\"cyles\" is no setting, and no parameter of a workload that is measured here; did you mean \"cycles\"?",
+        ),
+        ("priority", "high", "the setting \"priority\" reaches nothing that is measured here"),
+        ("cycles", "0", "wakeup in host with cycles=0: cycles: 0 is not between 1 and 100000000"),
+        ("load", "gpu", "there is no load \"gpu\""),
+    ] {
+        let why = plan(Size::Quick, None, &[(name, &[value])], 1).expect_err(name);
+        assert!(why.contains(said), "{why}");
+    }
+}
+
+#[test]
+fn a_workload_alone_is_a_study_too() {
+    let workload = kizami_workloads::find("wakeup").expect("it is there");
+    let host = kizami_environments::find("host").expect("it is there");
+    let study = Study::of_workload(workload, host, 3);
+    let machine = Machine { cpus: vec![0] };
+    let plan = Plan::new(&[study], Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan");
+    assert_eq!((names(&plan), plan.order.len()), (vec!["wakeup.host"], 3));
+    assert_eq!(plan.jobs[0].asked_by, ["wakeup/wakeup"]);
+}

@@ -1,0 +1,285 @@
+//! What a study finds again in a recording: the rows of its tables, the published figures beside them, its claims.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use kizami_recording::folder::{
+    Effective, FORMAT_VERSION, Loaded, Outcome, Reader, Recording, Series, State, Unit, Writer,
+};
+use kizami_recording::stats::Options;
+use kizami_studies::{Judgement, Plan, Selector, Size, Study, Verdict};
+use kizami_workloads::Machine;
+
+/// A folder that is gone when the test is over.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("kizami-studies-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn study(text: &str) -> Study {
+    Study::parse(text, Path::new("s.toml")).unwrap_or_else(|problems| panic!("{}", problems[0]))
+}
+
+/// A recording of the study's plan in which the trial `trial` of a series has the samples that `samples` gives it.
+fn record(study: &Study, scratch: &Scratch, samples: impl Fn(&Series, usize) -> Vec<u64>) -> Reader {
+    let machine = Machine { cpus: vec![0] };
+    let plan =
+        Plan::new(std::slice::from_ref(study), Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan");
+    let recording = Recording {
+        format_version: FORMAT_VERSION,
+        checksum: String::new(),
+        kizami_version: String::new(),
+        command: Vec::new(),
+        studies: vec![study.name.clone()],
+        size: "quick".into(),
+        started: String::new(),
+        ended: None,
+        state: State::Running,
+        seed: 1,
+        host: BTreeMap::new(),
+        tools: BTreeMap::new(),
+        notes: Vec::new(),
+        series: Vec::new(),
+        order: Vec::new(),
+    };
+    let folder = scratch.0.join("recording");
+    let mut writer = Writer::create(&folder, recording).expect("a recording");
+    for planned in &plan.jobs {
+        for (part, name) in planned.parts.iter().zip(&planned.series) {
+            let series = Series {
+                name: name.clone(),
+                workload: planned.job.workload().name.to_owned(),
+                environment: planned.job.environment.name().to_owned(),
+                params: planned.job.params.written(),
+                requested: planned.job.requested(),
+                part: part.name.clone(),
+                columns: part.columns.clone(),
+                operations: part.operations,
+                emulated: false,
+                asked_by: planned.asked_by.clone(),
+                trials: Vec::new(),
+            };
+            let index = writer.add_series(series.clone());
+            for trial in 0..planned.trials {
+                writer.begin_trial(&[index], &[part.rows], "").expect("a trial");
+                let first = samples(&series, trial);
+                let rows: Vec<u64> =
+                    first.iter().flat_map(|s| (0..part.columns.len()).map(move |c| s * u64::from(c == 0))).collect();
+                writer.append(index, &rows).expect("rows");
+                if series.requested.get("policy").is_some_and(|p| p == "fifo:99")
+                    && let Some(trial) = writer.trial(index)
+                {
+                    let why = "not permitted".to_owned();
+                    let effective = Effective { value: "other".into(), as_requested: false, why };
+                    trial.effective.insert("policy".into(), effective);
+                }
+                writer.end_trial(&[index], &Outcome::Complete).expect("an end");
+            }
+        }
+    }
+    writer.finish(State::Complete).expect("an end");
+    Reader::open(&folder).expect("a recording")
+}
+
+fn judge(study: &Study, reader: &Reader) -> Vec<Judgement> {
+    let find = |selector: &Selector| -> Vec<Loaded<'_>> {
+        reader.series().filter(|loaded| selector.matches(loaded.series)).collect()
+    };
+    study.claims.iter().map(|claim| claim.judge(&Options::default(), &find)).collect()
+}
+
+/// Samples around `centre` that differ from trial to trial by a little.
+fn around(centre: u64, spread: u64, count: u64, seed: u64) -> Vec<u64> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..count).map(|_| centre + random.u64(0..spread)).collect()
+}
+
+#[test]
+fn rows_stand_in_the_order_of_the_group_under_what_tells_them_apart() {
+    let study = Study::load("nerves").expect("a study");
+    let scratch = Scratch::new();
+    let reader = record(&study, &scratch, |_, _| vec![1, 2, 3]);
+    let series: Vec<_> = reader.series().map(|loaded| loaded.series).collect();
+    let labels = |id: &str| -> Vec<String> {
+        let group = study.group(id).expect("a group");
+        group.rows("nerves", &series).into_iter().map(|row| row.label).collect()
+    };
+    assert_eq!(labels("table2"), ["sum", "fib", "sleep", "nothing"]);
+    let table6 = ["sum, priority low", "sum, default", "sum, priority high"];
+    assert_eq!(labels("table6")[..3], table6);
+    assert_eq!(
+        labels("table5")[4..],
+        ["fib, min_heap_size 34", "fib, default", "fib, min_heap_size 6765", "fib, min_heap_size 196418"]
+    );
+    assert_eq!(labels("erlang")[..2], ["sum, lang elixir", "sum, lang erlang"]);
+    let real = "policy fifo:80, lock_memory true, timer_slack 1us";
+    let realtime = labels("realtime");
+    assert_eq!(realtime[0], "sleep, idle");
+    assert_eq!(realtime[1], format!("sleep, idle, {real}"));
+    assert_eq!(realtime[2], "sleep, load cpu");
+
+    let group = study.group("table6").expect("a group");
+    let row = &group.rows("nerves", &series)[2];
+    assert_eq!(row.condition_text(), "priority=high");
+    let published: Vec<_> = study.published_for(group, series[row.series]).map(|p| p.value).collect();
+    assert_eq!(published.len(), 3 * 4);
+    assert_eq!(published[..4], [5018.0, 5707.0, 9256.0, 96.0]);
+    let default = &group.rows("nerves", &series)[1];
+    let normal: Vec<_> = study.published_for(group, series[default.series]).map(|p| p.value).collect();
+    assert_eq!(normal[..2], [4990.0, 5715.0]);
+}
+
+const CLAIMS: &str = r#"
+name = "s"
+title = "S"
+[[group]]
+id = "a"
+title = "A"
+workloads = ["wakeup"]
+params = { cycles = 400 }
+vary = { policy = ["default", "fifo:1", "fifo:99"] }
+quick = { trials = TRIALS }
+[[claim]]
+says = "FIFO is lower."
+of = { group = "a", policy = "fifo:1" }
+statistic = "STATISTIC"
+below = { group = "a", policy = "default" }
+[[claim]]
+says = "FIFO is higher."
+of = { group = "a", policy = "fifo:1" }
+statistic = "STATISTIC"
+above = { group = "a", policy = "default" }
+[[claim]]
+says = "FIFO is the same."
+of = { group = "a", policy = "fifo:1" }
+statistic = "STATISTIC"
+near = { group = "a", policy = "default" }
+"#;
+
+fn verdicts(trials: usize, statistic: &str, fifo: (u64, u64), other: (u64, u64), count: u64) -> Vec<Verdict> {
+    let study = study(&CLAIMS.replace("TRIALS", &trials.to_string()).replace("STATISTIC", statistic));
+    let scratch = Scratch::new();
+    let reader = record(&study, &scratch, |series, trial| {
+        let is_fifo = series.requested.contains_key("policy");
+        let (centre, spread) = if is_fifo { fifo } else { other };
+        around(centre, spread, count, 100 * trial as u64 + u64::from(is_fifo))
+    });
+    judge(&study, &reader).into_iter().map(|j| j.verdict).collect()
+}
+
+#[test]
+fn a_clear_difference_holds_one_way_and_not_the_other_whatever_the_statistic_and_the_number_of_trials() {
+    for trials in [1, 7] {
+        for statistic in ["mean", "median", "max", "stdev", "variance", "p90"] {
+            let got = verdicts(trials, statistic, (40_000, 1_000), (80_000, 9_000), 300);
+            let expected = [Verdict::Holds, Verdict::DoesNotHold, Verdict::DoesNotHold];
+            assert_eq!(got, expected, "{statistic} of {trials} trials");
+        }
+    }
+}
+
+#[test]
+fn equal_series_support_neither_answer_and_are_near() {
+    for trials in [1, 7] {
+        for statistic in ["mean", "median", "max", "stdev"] {
+            let got = verdicts(trials, statistic, (40_000, 5_000), (40_000, 5_000), 300);
+            let expected = [Verdict::NotSupported, Verdict::NotSupported, Verdict::Holds];
+            assert_eq!(got, expected, "{statistic} of {trials} trials");
+        }
+    }
+}
+
+#[test]
+fn one_maximum_that_is_lower_than_another_proves_nothing_of_few_samples() {
+    let got = verdicts(1, "max", (40_000, 1_000), (80_000, 9_000), 20);
+    assert_eq!(got, [Verdict::NotSupported, Verdict::NotSupported, Verdict::NotSupported]);
+}
+
+#[test]
+fn what_was_refused_or_not_recorded_is_not_judged() {
+    let text = CLAIMS.replace("TRIALS", "1").replace("STATISTIC", "mean").replace("\"fifo:1\" }", "\"fifo:99\" }");
+    let (study, scratch) = (study(&text), Scratch::new());
+    let reader = record(&study, &scratch, |_, _| around(1000, 10, 100, 1));
+    let judged = judge(&study, &reader);
+    let why = "policy=fifo:99 did not take effect in wakeup.host.policy=fifo-99: not permitted";
+    assert_eq!(judged[0].verdict, Verdict::NotMeasured(why.into()));
+
+    let nothing = study.claims[0].judge(&Options::default(), &|_| Vec::new());
+    assert_eq!(nothing.verdict, Verdict::NotMeasured("nothing of it was recorded".into()));
+}
+
+#[test]
+fn a_claim_about_many_is_as_good_as_its_worst_and_says_so_first() {
+    let text = r#"
+name = "s"
+title = "S"
+[[group]]
+id = "a"
+title = "A"
+workloads = ["sleep"]
+vary = { n = [5, 6, 50] }
+[[claim]]
+says = "Sleeping takes 6 ms."
+of = { group = "a" }
+statistic = "mean"
+between = ["5.5ms", "6.5ms"]
+[[claim]]
+says = "Sleeping takes 6 ms."
+of = { group = "a", n = 6 }
+statistic = "mean"
+between = ["5.5ms", "6.5ms"]
+"#;
+    let (study, scratch) = (study(text), Scratch::new());
+    let reader = record(&study, &scratch, |series, _| {
+        let centre = if series.params["n"] == "50" { 50_000_000 } else { 6_000_000 };
+        around(centre, 1000, 101, 1)
+    });
+    let judged = judge(&study, &reader);
+    assert_eq!(judged[0].verdict, Verdict::DoesNotHold);
+    assert!(judged[0].shown.starts_with("sleep.host.n=50: mean 50.00 ms"), "{}", judged[0].shown);
+    assert_eq!(judged[1].verdict, Verdict::Holds);
+    assert_eq!(judged[1].shown, "mean 6.00 ms (95 %: 6.00 ms to 6.00 ms), claimed 5.50 ms to 6.50 ms");
+}
+
+#[test]
+fn samples_of_batches_are_judged_by_the_operation() {
+    let text = r#"
+name = "s"
+title = "S"
+[[group]]
+id = "a"
+title = "A"
+workloads = ["syscall"]
+vary = { batch = [10, 1000] }
+[[claim]]
+says = "One call takes 100 ns."
+of = { group = "a" }
+statistic = "mean"
+between = ["90ns", "110ns"]
+[[claim]]
+says = "The batch makes no difference."
+of = { group = "a", batch = 10 }
+statistic = "mean"
+near = { group = "a", batch = 1000 }
+"#;
+    let (study, scratch) = (study(text), Scratch::new());
+    let reader = record(&study, &scratch, |series, _| around(100 * series.operations, series.operations, 200, 1));
+    let judged = judge(&study, &reader);
+    assert_eq!(judged.iter().map(|j| &j.verdict).collect::<Vec<_>>(), [&Verdict::Holds, &Verdict::Holds], "{judged:?}");
+    assert!(reader.series().all(|loaded| loaded.series.columns[0].unit == Unit::Nanoseconds));
+}
