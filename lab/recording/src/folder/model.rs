@@ -6,10 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The version of the format that this program writes.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// More rows are no series: no disk holds them, and offsets stay far from the end of a `u64`.
+pub(super) const MOST_ROWS: u64 = (1 << 48) - 1;
+
+/// More columns are no series.
+const MOST_COLUMNS: usize = 4096;
 
 /// One run and everything needed to judge it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -136,7 +142,9 @@ pub struct Trial {
     pub outcome: Outcome,
     /// What was in force, by setting.
     pub effective: BTreeMap<String, Effective>,
-    /// What was counted beside the samples: clock pair, allocations, page faults, ….
+    /// What was counted beside the samples: clock pair, allocations, page faults, …. JSON has no way to write what is
+    /// not finite, so that is left out of the file.
+    #[serde(serialize_with = "finite")]
     pub facts: BTreeMap<String, f64>,
 }
 
@@ -162,7 +170,45 @@ pub enum Outcome {
     Failed(String),
 }
 
+fn finite<S: Serializer>(facts: &BTreeMap<String, f64>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(facts.iter().filter(|(_, value)| value.is_finite()))
+}
+
 impl Series {
+    /// Whether it can be kept: its name must be a plain file name, it must have columns and rows that follow one another.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let name = &self.name;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+=,%".contains(c);
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+            return Err(format!("series name {name:?} is not a plain file name"));
+        }
+        if self.columns.is_empty() || self.columns.len() > MOST_COLUMNS {
+            return Err(format!("series {name} has {} columns: 1 to {MOST_COLUMNS} are possible", self.columns.len()));
+        }
+        if self.operations == 0 {
+            return Err(format!("series {name} has samples of no operation: at least one is possible"));
+        }
+        let mut next = 0;
+        for (index, trial) in self.trials.iter().enumerate() {
+            if trial.first_row != next {
+                let first = trial.first_row;
+                return Err(format!("trial {} of series {name} begins at row {first} and not at {next}", index + 1));
+            }
+            next = trial.first_row.saturating_add(trial.rows);
+            if next > MOST_ROWS || trial.cold_rows > trial.rows {
+                let (rows, cold) = (trial.rows, trial.cold_rows);
+                return Err(format!(
+                    "trial {} of series {name} cannot have {rows} rows, {cold} of them cold",
+                    index + 1
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The file that holds its samples.
     pub fn file(&self) -> String {
         format!("{}.samples", self.name)
@@ -183,8 +229,11 @@ impl Series {
         self.requested
             .iter()
             .filter_map(|(name, asked)| {
-                let refused =
-                    self.trials.iter().filter_map(|t| t.effective.get(name)).find(|effective| !effective.as_requested)?;
+                let refused = self
+                    .trials
+                    .iter()
+                    .filter_map(|t| t.effective.get(name))
+                    .find(|effective| !effective.as_requested)?;
                 Some((name.as_str(), asked.as_str(), refused))
             })
             .collect()

@@ -3,15 +3,17 @@
 //! The JSON and the samples are foreign bytes here: names must not lead out of the folder, counts must fit together,
 //! checksums must hold. What does not hold becomes a [`Damage`] and costs only the trial or the series that it touches.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::RECORDING_FILE;
 use super::error::{Damage, Error};
-use super::model::{FORMAT_VERSION, Outcome, Recording, Series, State};
+use super::model::{FORMAT_VERSION, Outcome, Recording, Series, State, Trial};
 use super::samples::{SamplesFile, View};
 use super::write::NO_CHECKSUM;
-use super::RECORDING_FILE;
 
 /// A recording that was read and checked.
 #[derive(Debug)]
@@ -37,7 +39,7 @@ impl Reader {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(RECORDING_FILE);
         let text = match fs::read_to_string(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Err(Error::NotARecording { path: folder.to_owned() });
             }
             other => other.map_err(Error::io("read", &path))?,
@@ -103,11 +105,11 @@ impl<'a> Loaded<'a> {
 
     /// The warm rows' values in column `column`, of each trial by itself.
     pub fn trials_of(&self, column: usize) -> Vec<View<'a>> {
-        let rows = |t: &super::Trial| t.first_row + t.cold_rows..t.first_row + t.rows;
+        let rows = |t: &Trial| t.first_row + t.cold_rows..t.first_row + t.rows;
         self.series.trials.iter().map(|t| View::new(self.file, column, vec![rows(t)])).collect()
     }
 
-    fn view(&self, column: usize, rows: impl Fn(&super::Trial) -> Range<u64>) -> View<'a> {
+    fn view(&self, column: usize, rows: impl Fn(&Trial) -> Range<u64>) -> View<'a> {
         View::new(self.file, column, self.series.trials.iter().map(rows).collect())
     }
 }
@@ -124,22 +126,11 @@ fn parse(text: &str, path: &Path) -> Result<Recording, Error> {
     }
     // Parsed from the text and not from the value, so that an error says where.
     let recording: Recording = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
+    let mut names = BTreeSet::new();
     for series in &recording.series {
-        let name = &series.name;
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+=,%".contains(c);
-        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-            return Err(unreadable(format!("series name {name:?} is not a plain file name")));
-        }
-        if series.columns.is_empty() || series.columns.len() > 4096 || series.operations == 0 {
-            return Err(unreadable(format!("series {name} has no columns, too many, or no operations")));
-        }
-        let mut next = 0;
-        for trial in &series.trials {
-            let fits = trial.first_row == next && trial.cold_rows <= trial.rows;
-            next = match trial.first_row.checked_add(trial.rows) {
-                Some(next) if fits && next < 1 << 48 => next,
-                _ => return Err(unreadable(format!("the trials of series {name} do not follow one another"))),
-            };
+        series.check().map_err(unreadable)?;
+        if !names.insert(&series.name) {
+            return Err(unreadable(format!("it has two series named {}", series.name)));
         }
     }
     if let Some(step) = recording.order.iter().find(|s| s.series.iter().any(|&i| i >= recording.series.len())) {
@@ -156,25 +147,25 @@ fn checksum_holds(text: &str, checksum: &str) -> bool {
 /// Opens the samples of `series`, and brings its trials to what is really there.
 fn check_series(folder: &Path, series: &mut Series, damage: &mut Vec<Damage>) -> SamplesFile {
     let (name, columns) = (series.name.clone(), series.columns.len());
-    let expected = series.rows();
-    let file = match File::open(folder.join(series.file())).and_then(|f| SamplesFile::open(&f, columns)) {
-        Ok(file) => file,
-        Err(_) if expected == 0 => SamplesFile::empty(columns),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            damage.push(Damage::SamplesMissing { series: name.clone() });
-            SamplesFile::empty(columns)
+    let closed = |t: &&Trial| t.outcome != Outcome::Running;
+    let expected: u64 = series.trials.iter().filter(closed).map(|t| t.rows).sum();
+    let opened = File::open(folder.join(series.file())).and_then(|file| SamplesFile::open(&file, columns));
+    let unusable = match &opened {
+        Ok(file) if file.rows() < expected => {
+            Some(Damage::SamplesTruncated { series: name.clone(), expected, found: file.rows() })
         }
-        Err(e) => {
-            damage.push(Damage::SamplesForeign { series: name.clone(), why: e.to_string() });
-            SamplesFile::empty(columns)
-        }
+        Ok(_) => None,
+        // Nothing was measured yet, or nothing reached the disk.
+        Err(e) if expected == 0 && matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) => None,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Some(Damage::SamplesMissing { series: name.clone() }),
+        Err(e) => Some(Damage::SamplesForeign { series: name.clone(), why: e.to_string() }),
     };
+    damage.extend(unusable);
+    let file = opened.unwrap_or_else(|_| SamplesFile::empty(columns));
     // A trial without an end was cut short by a crash: it has the rows that reached the disk.
     if let Some(last) = series.trials.last_mut().filter(|t| t.outcome == Outcome::Running) {
         last.rows = file.rows().saturating_sub(last.first_row);
         last.cold_rows = last.cold_rows.min(last.rows);
-    } else if file.rows() < expected && !damage.iter().any(|d| is_about(d, &name)) {
-        damage.push(Damage::SamplesTruncated { series: name.clone(), expected, found: file.rows() });
     }
     for (index, trial) in series.trials.iter_mut().enumerate() {
         let there = file.rows().saturating_sub(trial.first_row).min(trial.rows);
@@ -192,10 +183,6 @@ fn check_series(folder: &Path, series: &mut Series, damage: &mut Vec<Damage>) ->
         }
     }
     file
-}
-
-fn is_about(damage: &Damage, name: &str) -> bool {
-    matches!(damage, Damage::SamplesMissing { series } | Damage::SamplesForeign { series, .. } if series == name)
 }
 
 impl Recording {

@@ -1,18 +1,26 @@
 //! Writing a recording so that nothing measured is lost.
 //!
 //! Order of writes: a trial is announced in the JSON before its rows are appended, and closed in it after they are on
-//! disk. A crash in between leaves a trial that is `running`, whose rows the reader counts in the samples file.
+//! disk. A crash in between leaves a trial that is `running`, whose rows the reader counts in the samples file. The
+//! folder is synced after each replacement, so the same holds after a loss of power: the JSON never names samples that
+//! are not there.
+//!
+//! An operation that fails leaves the recording as it was before, apart from whole rows that were appended: a trial that
+//! could not be announced is not in it, and of a row that was written in part nothing stays.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::model::{Outcome, Recording, Series, State, Trial};
+use super::model::{MOST_ROWS, Outcome, Recording, Series, State, Trial};
 use super::{RECORDING_FILE, samples};
 
 /// The digits that stand for the checksum while it is computed.
 pub(super) const NO_CHECKSUM: &str = "00000000";
+
+/// Cells that are written at once: so much memory is needed for them, and so many are lost at most when a disk is full.
+const PIECE: usize = 8192;
 
 /// An open recording.
 #[derive(Debug)]
@@ -33,6 +41,8 @@ impl Writer {
             fs::create_dir_all(parent).map_err(Error::io("make the folder", parent))?;
         }
         fs::create_dir(folder).map_err(Error::io("make the folder", folder))?;
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        sync_folder(parent)?;
         recording.state = State::Running;
         let mut writer = Self { folder: folder.to_owned(), recording, files: Vec::new(), crcs: Vec::new() };
         writer.save()?;
@@ -66,56 +76,67 @@ impl Writer {
         self.recording.tools.insert(name.to_owned(), version.to_owned());
     }
 
-    /// Announces a trial of `series`, and reserves room for `rows` rows, so that a full disk is met before the
-    /// measurement and not in it.
+    /// Announces a trial of all `series`, and reserves room for so many `rows` in each, so that a full disk is met
+    /// before the measurement and not in it.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// When the disk refuses, or a series has a name that cannot be a file's. There is no such trial then.
     pub fn begin_trial(&mut self, series: &[usize], rows: &[u64], started: &str) -> Result<(), Error> {
-        for (&index, &rows) in series.iter().zip(rows) {
-            self.open(index)?;
-            let series = &mut self.recording.series[index];
-            let first_row = series.rows();
-            let path = self.folder.join(series.file());
-            if let Some(file) = &self.files[index] {
-                samples::reserve(file, samples::offset(series.columns.len(), first_row + rows))
-                    .map_err(Error::io("reserve room for", &path))?;
+        let room = series.iter().zip(rows).try_for_each(|(&index, &rows)| self.make_room(index, rows));
+        let announced = room.and_then(|()| {
+            for &index in series {
+                let entry = &mut self.recording.series[index];
+                let trial = Trial {
+                    started: started.to_owned(),
+                    first_row: entry.rows(),
+                    rows: 0,
+                    cold_rows: 0,
+                    dropped: 0,
+                    crc32: 0,
+                    outcome: Outcome::Running,
+                    effective: Default::default(),
+                    facts: Default::default(),
+                };
+                entry.trials.push(trial);
+                self.crcs[index] = crc32fast::Hasher::new();
             }
-            series.trials.push(Trial {
-                started: started.to_owned(),
-                first_row,
-                rows: 0,
-                cold_rows: 0,
-                dropped: 0,
-                crc32: 0,
-                outcome: Outcome::Running,
-                effective: Default::default(),
-                facts: Default::default(),
-            });
-            self.crcs[index] = crc32fast::Hasher::new();
+            let trial = series.first().map_or(0, |&i| self.recording.series[i].trials.len() - 1);
+            self.recording.order.push(super::Step { series: series.to_vec(), trial });
+            self.save().inspect_err(|_| {
+                self.recording.order.pop();
+                series.iter().for_each(|&index| drop(self.recording.series[index].trials.pop()));
+            })
+        });
+        if announced.is_err() {
+            // What was reserved is given back, so that there is room to say how the run ended.
+            series.iter().for_each(|&index| drop(self.cut(index)));
         }
-        let trial = series.first().map_or(0, |&i| self.recording.series[i].trials.len() - 1);
-        self.recording.order.push(super::Step { series: series.to_vec(), trial });
-        self.save()
+        announced
     }
 
     /// Appends whole rows to the trial that runs in `series`.
     ///
     /// # Errors
-    /// When the disk refuses. Rows that were appended before stay.
+    /// When the disk refuses. Rows that were appended before stay, and those of `cells` that could still be written.
     pub fn append(&mut self, series: usize, cells: &[u64]) -> Result<(), Error> {
-        if cells.is_empty() {
-            return Ok(());
-        }
         let columns = self.recording.series[series].columns.len();
         debug_assert_eq!(cells.len() % columns, 0, "whole rows only");
-        let path = self.folder.join(self.recording.series[series].file());
-        let bytes: Vec<u8> = cells.iter().flat_map(|c| c.to_le_bytes()).collect();
-        let Some(file) = self.files[series].as_mut() else { return Ok(()) };
-        file.write_all(&bytes).map_err(Error::io("append samples to", &path))?;
-        self.crcs[series].update(&bytes);
-        if let Some(trial) = self.recording.series[series].trials.last_mut() {
-            trial.rows += (cells.len() / columns) as u64;
+        let piece = (PIECE / columns).max(1) * columns;
+        let mut bytes = Vec::with_capacity(piece.min(cells.len()) * 8);
+        for cells in cells.chunks(piece) {
+            bytes.clear();
+            cells.iter().for_each(|cell| bytes.extend_from_slice(&cell.to_le_bytes()));
+            let Some(file) = self.files.get_mut(series).and_then(Option::as_mut) else { return Ok(()) };
+            if let Err(source) = file.write_all(&bytes) {
+                let path = self.folder.join(self.recording.series[series].file());
+                // Part of a row may have been written. If it cannot be cut off, the reader leaves it out.
+                let _ = self.cut(series);
+                return Err(Error::io("append samples to", &path)(source));
+            }
+            self.crcs[series].update(&bytes);
+            if let Some(trial) = self.recording.series[series].trials.last_mut() {
+                trial.rows += (cells.len() / columns) as u64;
+            }
         }
         Ok(())
     }
@@ -132,16 +153,15 @@ impl Writer {
     pub fn end_trial(&mut self, series: &[usize], outcome: &Outcome) -> Result<(), Error> {
         for &index in series {
             let crc = self.crcs[index].clone().finalize();
+            self.cut(index)?;
             let entry = &mut self.recording.series[index];
-            let path = self.folder.join(entry.file());
-            let end = samples::offset(entry.columns.len(), entry.rows());
             if let Some(trial) = entry.trials.last_mut() {
                 trial.crc32 = crc;
                 trial.outcome = outcome.clone();
                 trial.cold_rows = trial.cold_rows.min(trial.rows);
             }
             if let Some(file) = &self.files[index] {
-                file.set_len(end).and_then(|()| file.sync_data()).map_err(Error::io("finish", &path))?;
+                file.sync_data().map_err(Error::io("finish", &self.folder.join(entry.file())))?;
             }
         }
         self.save()
@@ -176,30 +196,53 @@ impl Writer {
             let _ = fs::remove_file(&next);
         }
         written?;
-        fs::rename(&next, &path).map_err(Error::io("replace", &path))
+        fs::rename(&next, &path).map_err(Error::io("replace", &path))?;
+        sync_folder(&self.folder)
     }
 
-    fn open(&mut self, index: usize) -> Result<(), Error> {
-        while self.files.len() < self.recording.series.len() {
-            self.files.push(None);
-            self.crcs.push(crc32fast::Hasher::new());
-        }
+    /// Opens the samples file of a series where its next row goes, with room for `rows` more.
+    fn make_room(&mut self, index: usize, rows: u64) -> Result<(), Error> {
         let series = &self.recording.series[index];
-        let path = self.folder.join(series.file());
-        if self.files[index].is_none() {
-            let mut file = OpenOptions::new()
-                .create_new(true)
-                .write(true)
-                .open(&path)
-                .map_err(Error::io("make the samples file", &path))?;
-            file.write_all(&samples::header(series.columns.len())).map_err(Error::io("write", &path))?;
-            self.files[index] = Some(file);
-        }
-        if let Some(file) = self.files[index].as_mut() {
-            file.seek(SeekFrom::Start(samples::offset(series.columns.len(), series.rows())))
-                .map_err(Error::io("seek in", &path))?;
-        }
-        Ok(())
+        let (columns, path) = (series.columns.len(), self.folder.join(series.file()));
+        series.check().map_err(|why| Error::Unreadable { path: path.clone(), why })?;
+        self.files.resize_with(self.recording.series.len(), || None);
+        self.crcs.resize_with(self.recording.series.len(), crc32fast::Hasher::new);
+        let file = match &mut self.files[index] {
+            Some(file) => file,
+            none => {
+                let mut options = OpenOptions::new();
+                let file = options.create_new(true).write(true).open(&path);
+                let mut file = file.map_err(Error::io("make the samples file", &path))?;
+                if let Err(source) = file.write_all(&samples::header(columns)) {
+                    // Without its header it would be in the way of the next attempt.
+                    let _ = fs::remove_file(&path);
+                    return Err(Error::io("write", &path)(source));
+                }
+                none.insert(file)
+            }
+        };
+        let first_row = self.recording.series[index].rows();
+        file.seek(SeekFrom::Start(samples::offset(columns, first_row))).map_err(Error::io("seek in", &path))?;
+        let end = first_row.saturating_add(rows).min(MOST_ROWS);
+        samples::reserve(file, samples::offset(columns, end)).map_err(Error::io("reserve room for", &path))
+    }
+
+    /// Ends the samples file of a series after its last whole row, and gives back what was reserved beyond it.
+    fn cut(&mut self, index: usize) -> Result<(), Error> {
+        let series = &self.recording.series[index];
+        let end = samples::offset(series.columns.len(), series.rows());
+        let Some(file) = self.files.get_mut(index).and_then(Option::as_mut) else { return Ok(()) };
+        let cut = file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end)));
+        cut.map(drop).map_err(Error::io("finish", &self.folder.join(series.file())))
+    }
+}
+
+/// Puts the names in a folder on disk: a new or replaced file is there after a loss of power only then.
+fn sync_folder(folder: &Path) -> Result<(), Error> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some file systems cannot do that for a folder.
+        Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        other => other.map_err(Error::io("sync the folder", folder)),
     }
 }
 
