@@ -36,12 +36,18 @@ fn in_thread(settings: Settings) -> Vec<(String, Effective)> {
     std::thread::spawn(move || process::apply(&settings)).join().expect("applying does not panic")
 }
 
+/// Only with a capability can one see the timer slack of another process, one's own child included.
+fn slack_is_hidden(name: &str, effective: &Effective) -> bool {
+    name == "timer_slack" && !Rights::own().sys_nice && effective.why.contains("CAP_SYS_NICE")
+}
+
 #[test]
 fn all_five_knobs_are_reported_when_nothing_was_asked() {
     for report in [in_child(&settings(&[])), in_thread(settings(&[]))] {
         let names: Vec<_> = report.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["policy", "nice", "affinity", "lock_memory", "timer_slack"]);
-        assert!(report.iter().all(|(_, e)| e.as_requested && e.value != "unknown"), "{report:?}");
+        assert!(report.iter().all(|(_, e)| e.as_requested), "{report:?}");
+        assert!(report.iter().all(|(name, e)| e.value != "unknown" || slack_is_hidden(name, e)), "{report:?}");
     }
 }
 
@@ -53,6 +59,10 @@ fn what_everybody_may_ask_for_is_in_force() {
     for report in [in_child(&asked), in_thread(asked.clone())] {
         for (name, value) in asked.written() {
             let effective = of(&report, &name);
+            if slack_is_hidden(&name, effective) {
+                skipped(&format!("process: timer slack of a child: {}", effective.why));
+                continue;
+            }
             assert_eq!((&effective.value, effective.as_requested), (&value, true), "{name}: {}", effective.why);
         }
     }

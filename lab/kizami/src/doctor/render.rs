@@ -69,7 +69,9 @@ fn one(out: &mut String, finding: &Finding, paint: &Paint, width: usize) {
         let _ = writeln!(out, "{:INDENT$}{}", "", paint.with(Style::new().dimmed(), &line));
     }
     if let Some(fix) = &finding.fix {
-        let _ = writeln!(out, "{:INDENT$}{} {fix}", "", paint.with(command(), "$"));
+        // Further left, where that keeps it on one line.
+        let indent = if INDENT + 2 + fix.chars().count() > width { 4 } else { INDENT };
+        let _ = writeln!(out, "{:indent$}{} {fix}", "", paint.with(command(), "$"));
     }
 }
 

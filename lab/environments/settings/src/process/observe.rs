@@ -35,7 +35,10 @@ pub fn own() -> Observed {
 }
 
 fn other(process: u32, tid: Tid) -> Observed {
-    let slack = Root::machine().read(&format!("proc/{tid}/timerslack_ns"));
+    let slack = Root::machine().read(&format!("proc/{tid}/timerslack_ns")).map_err(|e| match e.kind() {
+        io::ErrorKind::PermissionDenied => io::Error::other("that of another process takes CAP_SYS_NICE to see"),
+        _ => e,
+    });
     let number = |text: String| text.parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidData));
     Observed {
         policy: raw::policy(tid),
@@ -54,7 +57,7 @@ fn locked(status: &str) -> io::Result<u64> {
 
 /// Reads back what all threads of process `pid` have, and compares it with what `settings` ask of a process.
 ///
-/// What cannot be read (the process is gone, or another user's) has the value `unknown` and is not as requested.
+/// What cannot be read (the process is gone; the timer slack, without CAP_SYS_NICE) has the value `unknown` and is not as requested.
 pub fn read_of(pid: u32, settings: &Settings) -> Vec<(String, Effective)> {
     let tids = Root::machine().list(&format!("proc/{pid}/task"));
     let threads: Vec<_> = tids.iter().filter_map(|t| t.parse().ok()).map(|tid| other(pid, tid)).collect();
