@@ -94,10 +94,12 @@ pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// The error of a system call in words, without its number.
+/// The error of a system call in words, to stand in a sentence: without its number and its capital letter.
 pub fn words(error: &io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    first.to_lowercase() + rest
 }
 
 #[cfg(test)]
@@ -131,6 +133,12 @@ mod tests {
         assert_eq!(field("processor\t: 0\nmodel name\t: A: B\n", "model name"), Some("A: B"));
         assert_eq!(field("VmLck:\t     12 kB\n", "VmLck"), Some("12 kB"));
         assert_eq!(field("VmLck:\t     12 kB\n", "Vm"), None);
+    }
+
+    #[test]
+    fn an_error_can_stand_in_a_sentence() {
+        assert_eq!(words(&io::Error::from_raw_os_error(libc::EPERM)), "operation not permitted");
+        assert_eq!(words(&io::Error::other("it takes CAP_SYS_NICE")), "it takes CAP_SYS_NICE");
     }
 
     fn tempdir() -> PathBuf {
