@@ -3,6 +3,7 @@
 //! - [`portable`]: functions that run anywhere, `no_std`, without allocation.
 //! - [`Workload`] and its parameters (feature `linux`): what a study can ask for.
 //! - [`linux`] (feature `linux`): the workloads that are Linux system calls, one file each.
+//! - [`loads`] (feature `linux`): what can run beside them in the background.
 //!
 //! A new workload is one file with a `pub static WORKLOAD` and a line in [`ALL`]'s list.
 #![cfg_attr(not(feature = "linux"), no_std)]
@@ -11,6 +12,8 @@
 mod bench;
 #[cfg(feature = "linux")]
 pub mod linux;
+#[cfg(feature = "linux")]
+pub mod loads;
 pub mod portable;
 #[cfg(feature = "linux")]
 mod spec;

@@ -1,0 +1,117 @@
+//! Memory for forked processes: what they share, and what a fork makes fault again.
+
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+use crate::bench::Failure;
+
+/// Values in memory that forked processes share: made of atomics, because several processes write them.
+#[derive(Debug)]
+pub(crate) struct SharedSlice<T> {
+    first: NonNull<T>,
+    len: usize,
+}
+
+// SAFETY: a SharedSlice gives out references only, and T may be shared between threads.
+unsafe impl<T: Sync> Send for SharedSlice<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for SharedSlice<T> {}
+
+impl<T: Default + Sync> SharedSlice<T> {
+    /// `len` default values in new memory, which every process that is forked from now on has in common with this one.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(crate) fn new(len: usize) -> Result<Self, Failure> {
+        const { assert!(!std::mem::needs_drop::<T>(), "the values are unmapped, not dropped") };
+        const { assert!(align_of::<T>() <= 4096, "a mapping is aligned to a page") };
+        let bytes = len.checked_mul(size_of::<T>()).map(|bytes| bytes.max(1));
+        let bytes = bytes.ok_or_else(|| Failure::Impossible("more memory than can be addressed".into()))?;
+        let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        // SAFETY: a new mapping, placed by the kernel, touches no memory that exists.
+        let memory = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return Err(Failure::last_os("map memory to share with a partner process"));
+        }
+        let Some(first) = NonNull::new(memory.cast::<T>()) else {
+            return Err(Failure::Impossible("the kernel mapped memory at address zero".into()));
+        };
+        for i in 0..len {
+            // SAFETY: within the mapping, which has room for `len` values, is aligned to a page and nobody else's yet.
+            unsafe { first.add(i).write(T::default()) };
+        }
+        Ok(Self { first, len })
+    }
+}
+
+impl<T> Deref for SharedSlice<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: all values were initialised in `new`, and are mapped until the drop.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+}
+
+impl<T> Drop for SharedSlice<T> {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`, to which no reference outlives self.
+        unsafe { libc::munmap(self.first.as_ptr().cast(), (self.len * size_of::<T>()).max(1)) };
+    }
+}
+
+/// One such value.
+#[derive(Debug)]
+pub(crate) struct Shared<T>(SharedSlice<T>);
+
+impl<T: Default + Sync> Shared<T> {
+    /// See [`SharedSlice::new`].
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(crate) fn new() -> Result<Self, Failure> {
+        SharedSlice::new(1).map(Self)
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0[0]
+    }
+}
+
+/// Writes to the stack that a measurement is about to use: after a fork each of its pages faults once more when it is
+/// written, and that should not happen in the middle of the measurement.
+#[inline(never)]
+pub(crate) fn touch_stack() {
+    let mut pages = [0u8; 64 << 10];
+    for byte in pages.iter_mut().step_by(4096) {
+        // SAFETY: a byte of ours; volatile, so that the write is really done.
+        unsafe { std::ptr::from_mut(byte).write_volatile(1) };
+    }
+    std::hint::black_box(&pages);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::sys::Child;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn what_a_partner_writes_its_parent_reads() {
+        let shared = Shared::<AtomicU64>::new().expect("memory");
+        // SAFETY: the child only stores to memory that exists.
+        let child = unsafe {
+            Child::fork(&[], || {
+                shared.store(42, Ordering::Relaxed);
+                Ok(())
+            })
+        };
+        let child = child.expect("a process");
+        while child.ended().is_none() {}
+        assert_eq!(shared.load(Ordering::Relaxed), 42);
+    }
+}

@@ -1,0 +1,110 @@
+//! Sockets over loopback for workloads and loads: connected pairs on ports that the kernel chose, and what is in force.
+
+use std::io;
+use std::mem::ManuallyDrop;
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::time::Duration;
+
+use crate::bench::{Bench, Failure};
+
+/// How long a call on a socket may block before its caller looks at the stop flag.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+/// How long a stream may stand still before the measurement is given up.
+pub(crate) const STALL: Duration = Duration::from_secs(10);
+
+/// Both ends of a TCP connection over loopback. Their calls block for at most [`PATIENCE`].
+pub(crate) fn tcp_pair() -> Result<(TcpStream, TcpStream), Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Failure::os("listen on a port of 127.0.0.1"))?;
+    let address = listener.local_addr().map_err(Failure::os("learn the port that the kernel chose"))?;
+    let one = TcpStream::connect(address).map_err(Failure::os(format!("connect to {address}")))?;
+    let own = one.local_addr().map_err(Failure::os("learn the port that the kernel chose"))?;
+    // Somebody else on this machine may connect to the port: such a connection is closed and the next one taken.
+    let other = loop {
+        let (other, from) = listener.accept().map_err(Failure::os(format!("accept a connection on {address}")))?;
+        if from == own {
+            break other;
+        }
+    };
+    for socket in [&one, &other] {
+        socket
+            .set_read_timeout(Some(PATIENCE))
+            .and_then(|()| socket.set_write_timeout(Some(PATIENCE)))
+            .map_err(Failure::os("set a time limit on a socket"))?;
+    }
+    Ok((one, other))
+}
+
+/// Two UDP sockets over loopback that hear only each other. Their calls block for at most [`PATIENCE`].
+pub(crate) fn udp_pair() -> Result<(UdpSocket, UdpSocket), Failure> {
+    let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Failure::os("bind a UDP socket to 127.0.0.1"));
+    let (one, other) = (bind()?, bind()?);
+    for (socket, peer) in [(&one, &other), (&other, &one)] {
+        peer.local_addr()
+            .and_then(|address| socket.connect(address))
+            .and_then(|()| socket.set_read_timeout(Some(PATIENCE)))
+            .and_then(|()| socket.set_write_timeout(Some(PATIENCE)))
+            .map_err(Failure::os("join two UDP sockets over 127.0.0.1"))?;
+    }
+    Ok((one, other))
+}
+
+/// The TCP socket that a forked partner has as descriptor 0. It stays open until the partner ends.
+pub(crate) fn as_first() -> ManuallyDrop<TcpStream> {
+    // SAFETY: the partner was given the descriptor for all of its life, and this never closes it.
+    ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(0) })
+}
+
+/// Whether a call ended only because its time was over or a signal came.
+pub(crate) fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+/// A number that the kernel keeps for a socket.
+fn option(fd: RawFd, level: i32, name: i32) -> io::Result<i32> {
+    let (mut value, mut len) = (0i32, size_of::<i32>() as libc::socklen_t);
+    // SAFETY: the kernel writes at most `len` bytes to a number of ours.
+    let result = unsafe { libc::getsockopt(fd, level, name, (&raw mut value).cast(), &raw mut len) };
+    if result == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The name of the congestion control of a TCP socket.
+fn congestion_control(fd: RawFd) -> io::Result<String> {
+    let (mut name, mut len) = ([0u8; 16], 16 as libc::socklen_t);
+    // SAFETY: the kernel writes at most `len` bytes to a buffer of ours.
+    let result = unsafe {
+        libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_mut_ptr().cast(), &raw mut len)
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(name.iter().take_while(|b| **b != 0).map(|b| char::from(*b)).collect())
+}
+
+/// Says what buffers a pair of sockets has. Linux counts its own overhead in them, so half is left for data.
+pub(crate) fn say_buffers(bench: &mut Bench<'_>, sending: &impl AsRawFd, receiving: &impl AsRawFd) {
+    let whose = [
+        ("send_buffer", sending.as_raw_fd(), libc::SO_SNDBUF),
+        ("receive_buffer", receiving.as_raw_fd(), libc::SO_RCVBUF),
+    ];
+    let before = "read back from the socket before the first byte; TCP lets its buffers grow";
+    for (name, fd, which) in whose {
+        say(bench, name, option(fd, libc::SOL_SOCKET, which).map(|bytes| format!("{bytes} B")), before);
+    }
+}
+
+/// Says which congestion control and segment size a connection has.
+pub(crate) fn say_tcp(bench: &mut Bench<'_>, socket: &impl AsRawFd) {
+    let fd = socket.as_raw_fd();
+    let after = "read back from the socket after the last byte";
+    say(bench, "congestion_control", congestion_control(fd), after);
+    let segment = option(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG).map(|bytes| format!("{bytes} B"));
+    say(bench, "segment_size", segment, after);
+}
+
+fn say(bench: &mut Bench<'_>, name: &str, value: io::Result<String>, why: &str) {
+    match value {
+        Ok(value) => bench.effective(name, value, true, why),
+        Err(e) => bench.effective(name, "unknown", true, &format!("could not be read back: {e}")),
+    }
+}

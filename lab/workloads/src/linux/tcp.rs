@@ -1,0 +1,296 @@
+//! TCP throughput over loopback, seen from either end.
+//!
+//! The measuring process has one end of a connection, a forked partner the other. A row is the time between two looks at
+//! the clock, with the bytes that went through the measuring process's end in between: the first look at which at least
+//! `report` bytes had gone ends it, so a row holds up to a call's worth more. One clock reading a call of `chunk` bytes
+//! costs far less than the call itself.
+//!
+//! What was sent is checked against what arrived. The figure of the whole trial runs from the first call to the moment
+//! at which the receiver has everything, so bytes that only filled a buffer do not count as sent.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use kizami_recording::Recorder;
+use kizami_recording::folder::Unit;
+
+use super::memory::{Shared, touch_stack};
+use super::net::{self, STALL};
+use super::sys::Child;
+use crate::bench::{Bench, Failure, clock_ns};
+use crate::spec::{Kind, Param, Params, Part, Workload};
+
+pub static WORKLOAD: Workload = Workload {
+    name: "tcp",
+    title: "TCP throughput",
+    about: "A process sends to another over one TCP connection on 127.0.0.1, in calls of `chunk` bytes, as fast as both \
+            can, for `duration` or until `total` bytes. A row is the time that `report` bytes took at the measuring \
+            end. The throughput of the trial is the fact bits_per_second: all bytes, over the time from the first call \
+            until the receiver had the last of them. Loopback involves no wire: it shows what the network code and the \
+            copies cost.",
+    reference: "nuttcp, iperf3",
+    params: &[
+        Param {
+            name: "direction",
+            about: "whether the measuring process sends or receives",
+            kind: Kind::Choice(&["send", "receive"]),
+            default: "send",
+        },
+        Param {
+            name: "duration",
+            about: "ends after this time",
+            kind: Kind::time(1_000_000, 3_600_000_000_000),
+            default: "2s",
+        },
+        Param {
+            name: "total",
+            about: "ends after this many bytes, if that is sooner",
+            kind: Kind::size(1 << 10, 1 << 44),
+            default: "64GiB",
+        },
+        Param { name: "chunk", about: "bytes a call", kind: Kind::size(1, 16 << 20), default: "128KiB" },
+        Param { name: "report", about: "bytes a row", kind: Kind::size(1 << 10, 1 << 34), default: "1MiB" },
+    ],
+    parts: |params, _| {
+        // Many short rows over a long time are better kept as far as there is room than refused.
+        let rows = params.number("total").div_ceil(params.number("report")).min(4 << 20);
+        vec![Part::times(rows).and("bytes", Unit::Bytes)]
+    },
+    seconds: |params| {
+        let limit = params.number("total") as f64 * 8.0 / 20e9;
+        limit.min(params.number("duration") as f64 / 1e9)
+    },
+    linux: Some(run),
+    beam: None,
+};
+
+/// What the two processes tell each other beside the stream.
+#[derive(Debug, Default)]
+struct Talk {
+    /// Tells the partner to send no more.
+    enough: AtomicBool,
+    /// What went through the partner's end; final once `done`.
+    bytes: AtomicU64,
+    done: AtomicBool,
+}
+
+struct Limits {
+    total: u64,
+    duration: u64,
+    report: u64,
+}
+
+fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
+    let mut recorder = bench.recorder(0)?;
+    let limits =
+        Limits { total: params.number("total"), duration: params.number("duration"), report: params.number("report") };
+    let chunk = params.number("chunk") as usize;
+    let sends = params.choice("direction") == "send";
+    let (mut own, other) = net::tcp_pair()?;
+    let talk = Shared::<Talk>::new()?;
+    if sends {
+        net::say_buffers(bench, &own, &other);
+    } else {
+        net::say_buffers(bench, &other, &own);
+    }
+    let mut others_buffer = vec![0x5Au8; chunk];
+    // SAFETY: the partner makes system calls on a socket and a buffer that exist already, and computes.
+    let partner = unsafe {
+        Child::fork(&[other.as_raw_fd()], || {
+            if sends {
+                drain(&mut net::as_first(), &mut others_buffer, &talk)
+            } else {
+                pour(&mut net::as_first(), &others_buffer, limits.total, &talk)
+            }
+        })
+    }?;
+    drop(other);
+    drop(others_buffer);
+    // Written after the fork, so that its pages are there and this process's alone.
+    let mut buffer = vec![0x5Au8; chunk];
+    touch_stack();
+
+    let result = bench.window(|bench| {
+        if sends {
+            let stream = send(&mut own, &buffer, &limits, bench, &mut recorder)?;
+            Ok(Stream { last: finish(&mut own)?, ..stream })
+        } else {
+            receive(&mut own, &mut buffer, &limits, &talk, bench, &mut recorder)
+        }
+    });
+    let died = || partner.ended().map(|ending| format!("the partner process {ending}"));
+    let stream = result.map_err(|failure: Failure| match (failure, died()) {
+        (Failure::Os { doing, source }, Some(ending)) => {
+            Failure::Impossible(format!("could not {doing}: {source}; {ending}"))
+        }
+        (failure, _) => failure,
+    })?;
+    if !talk.done.load(Ordering::Acquire) {
+        let why = died().unwrap_or_else(|| "the partner process closed the connection".into());
+        return Err(Failure::Impossible(format!("the stream was cut off: {why}")));
+    }
+    net::say_tcp(bench, &own);
+    let arrived = talk.bytes.load(Ordering::Relaxed);
+    if arrived != stream.bytes {
+        let (one, other) = if sends { (stream.bytes, arrived) } else { (arrived, stream.bytes) };
+        return Err(Failure::Impossible(format!("{one} bytes were sent and {other} arrived")));
+    }
+    bench.fact("total_bytes", stream.bytes as f64);
+    if stream.bytes > 0 {
+        let seconds = (stream.last - stream.begin) as f64 / 1e9;
+        bench.fact("seconds", seconds);
+        bench.fact("bits_per_second", stream.bytes as f64 * 8.0 / seconds);
+    }
+    Ok(())
+}
+
+/// What went through the measuring end.
+struct Stream {
+    begin: u64,
+    bytes: u64,
+    /// When the last of them was known to have arrived.
+    last: u64,
+}
+
+/// Cuts a stream into rows.
+struct Rows<'r, 'a> {
+    recorder: &'r mut Recorder<'a>,
+    report: u64,
+    since: u64,
+    bytes: u64,
+}
+
+impl Rows<'_, '_> {
+    fn moved(&mut self, bytes: u64, now: u64) {
+        self.bytes += bytes;
+        if self.bytes >= self.report {
+            self.recorder.push_row(&[now - self.since, self.bytes]);
+            (self.since, self.bytes) = (now, 0);
+        }
+    }
+}
+
+fn send(
+    own: &mut TcpStream,
+    buffer: &[u8],
+    limits: &Limits,
+    bench: &Bench<'_>,
+    recorder: &mut Recorder<'_>,
+) -> Result<Stream, Failure> {
+    let begin = clock_ns();
+    let mut stream = Stream { begin, bytes: 0, last: begin };
+    let mut rows = Rows { recorder, report: limits.report, since: begin, bytes: 0 };
+    while stream.bytes < limits.total && !bench.stopped() {
+        let most = buffer.len().min((limits.total - stream.bytes) as usize);
+        let sent = own.write(&buffer[..most]);
+        let now = clock_ns();
+        match sent {
+            Ok(sent) => {
+                stream.bytes += sent as u64;
+                stream.last = now;
+                rows.moved(sent as u64, now);
+            }
+            Err(e) if net::is_pause(&e) => stalled(now - stream.last)?,
+            Err(source) => return Err(Failure::Os { doing: "send to the partner process".into(), source }),
+        }
+        if now - begin >= limits.duration {
+            break;
+        }
+    }
+    Ok(stream)
+}
+
+fn receive(
+    own: &mut TcpStream,
+    buffer: &mut [u8],
+    limits: &Limits,
+    talk: &Talk,
+    bench: &Bench<'_>,
+    recorder: &mut Recorder<'_>,
+) -> Result<Stream, Failure> {
+    let begin = clock_ns();
+    let mut stream = Stream { begin, bytes: 0, last: begin };
+    let mut rows = Rows { recorder, report: limits.report, since: begin, bytes: 0 };
+    // The partner sends only now, and what is still under way when the time is over is received and counted.
+    own.write_all(&[1]).map_err(|source| Failure::Os { doing: "tell the partner process to begin".into(), source })?;
+    loop {
+        let received = own.read(buffer);
+        let now = clock_ns();
+        match received {
+            Ok(0) => return Ok(stream),
+            Ok(received) => {
+                stream.bytes += received as u64;
+                stream.last = now;
+                rows.moved(received as u64, now);
+            }
+            Err(e) if net::is_pause(&e) => stalled(now - stream.last)?,
+            Err(source) => return Err(Failure::Os { doing: "receive from the partner process".into(), source }),
+        }
+        if now - begin >= limits.duration || bench.stopped() {
+            talk.enough.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Ends a stream that was sent, and waits until the partner has counted all of it; the time at which it had.
+fn finish(own: &mut TcpStream) -> Result<u64, Failure> {
+    own.shutdown(Shutdown::Write).map_err(|source| Failure::Os { doing: "end the stream".into(), source })?;
+    let since = clock_ns();
+    loop {
+        // The partner closes its direction when it has counted.
+        match own.read(&mut [0]) {
+            Ok(_) => return Ok(clock_ns()),
+            Err(e) if net::is_pause(&e) => stalled(clock_ns() - since)?,
+            Err(source) => return Err(Failure::Os { doing: "wait for the partner process's count".into(), source }),
+        }
+    }
+}
+
+fn stalled(ns: u64) -> Result<(), Failure> {
+    if ns < STALL.as_nanos() as u64 {
+        return Ok(());
+    }
+    Err(Failure::Impossible(format!("the stream stood still for {} s", STALL.as_secs())))
+}
+
+/// The partner that receives.
+fn drain(socket: &mut TcpStream, buffer: &mut [u8], talk: &Talk) -> std::io::Result<()> {
+    let mut bytes = 0;
+    loop {
+        match socket.read(buffer) {
+            Ok(0) => break,
+            Ok(received) => bytes += received as u64,
+            Err(e) if net::is_pause(&e) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    talk.bytes.store(bytes, Ordering::Relaxed);
+    talk.done.store(true, Ordering::Release);
+    socket.shutdown(Shutdown::Write)
+}
+
+/// The partner that sends.
+fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::io::Result<()> {
+    loop {
+        match socket.read(&mut [0]) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(_) => break,
+            Err(e) if net::is_pause(&e) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    let mut bytes = 0;
+    while bytes < total && !talk.enough.load(Ordering::Relaxed) {
+        let most = buffer.len().min((total - bytes) as usize);
+        match socket.write(&buffer[..most]) {
+            Ok(sent) => bytes += sent as u64,
+            Err(e) if net::is_pause(&e) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    talk.bytes.store(bytes, Ordering::Relaxed);
+    talk.done.store(true, Ordering::Release);
+    socket.shutdown(Shutdown::Write)
+}

@@ -1,0 +1,117 @@
+//! The side that counts what comes, in a process of its own.
+//!
+//! It counts for the interval that a datagram says it was sent in, and tells by one bit for each sequence number whether
+//! it came before.
+
+use std::net::UdpSocket;
+use std::os::fd::FromRawFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::linux::net;
+
+/// What the receiver counted of the datagrams of one interval.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) received: AtomicU64,
+    pub(super) reordered: AtomicU64,
+    pub(super) duplicates: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Talk {
+    pub(super) ready: AtomicBool,
+    pub(super) enough: AtomicBool,
+    /// The receiver did all of its part.
+    pub(super) counted: AtomicBool,
+    /// Datagrams that were not what this sender sends: there must be none.
+    pub(super) foreign: AtomicU64,
+}
+
+/// Which sequence numbers came.
+pub(super) struct Seen {
+    bits: Vec<u64>,
+    next: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Arrival {
+    InOrder,
+    Reordered,
+    Duplicate,
+    /// No number that is sent.
+    Foreign,
+}
+
+impl Seen {
+    pub(super) fn new(datagrams: u64) -> Self {
+        Self { bits: vec![0; datagrams.div_ceil(64) as usize], next: 0 }
+    }
+
+    fn add(&mut self, sequence: u64) -> Arrival {
+        let Some(word) = usize::try_from(sequence / 64).ok().and_then(|word| self.bits.get_mut(word)) else {
+            return Arrival::Foreign;
+        };
+        let bit = 1 << (sequence % 64);
+        if *word & bit != 0 {
+            return Arrival::Duplicate;
+        }
+        *word |= bit;
+        if sequence < self.next {
+            return Arrival::Reordered;
+        }
+        self.next = sequence + 1;
+        Arrival::InOrder
+    }
+}
+
+/// The partner: counts what comes on descriptor 0 until it is told that it is enough.
+pub(super) fn receive(datagram: &mut [u8], seen: &mut Seen, talk: &Talk, counts: &[Counts]) -> std::io::Result<()> {
+    // SAFETY: the partner was given the descriptor for all of its life, and this never closes it.
+    let socket = std::mem::ManuallyDrop::new(unsafe { UdpSocket::from_raw_fd(0) });
+    // The memory is this process's own only after a first write, which should not cost the first datagrams.
+    for word in &mut seen.bits {
+        // SAFETY: a word of ours; volatile, so that the write is really done.
+        unsafe { std::ptr::from_mut(word).write_volatile(0) };
+    }
+    talk.ready.store(true, Ordering::Release);
+    while !talk.enough.load(Ordering::Relaxed) {
+        let len = match socket.recv(datagram) {
+            Ok(len) => len,
+            Err(e) if net::is_pause(&e) => continue,
+            Err(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => continue,
+            Err(e) => return Err(e),
+        };
+        let number = |place: usize| datagram[place * 8..][..8].iter().rfold(0u64, |n, byte| n << 8 | u64::from(*byte));
+        let interval = usize::try_from(number(1)).ok().and_then(|interval| counts.get(interval));
+        let (Some(counts), true) = (interval, len == datagram.len()) else {
+            talk.foreign.fetch_add(1, Ordering::Relaxed);
+            continue;
+        };
+        let counter = match seen.add(number(0)) {
+            Arrival::InOrder => &counts.received,
+            Arrival::Reordered => {
+                counts.reordered.fetch_add(1, Ordering::Relaxed);
+                &counts.received
+            }
+            Arrival::Duplicate => &counts.duplicates,
+            Arrival::Foreign => &talk.foreign,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+    talk.counted.store(true, Ordering::Release);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_are_told_apart_by_their_numbers() {
+        let mut seen = Seen::new(100);
+        let arrivals: Vec<_> = [0, 1, 4, 2, 2, 5, 0, 99, 128].into_iter().map(|sequence| seen.add(sequence)).collect();
+        use Arrival::{Duplicate, Foreign, InOrder, Reordered};
+        let expected = [InOrder, InOrder, InOrder, Reordered, Duplicate, InOrder, Duplicate, InOrder, Foreign];
+        assert_eq!(arrivals, expected);
+    }
+}

@@ -1,0 +1,67 @@
+//! TCP and UDP.
+
+use super::harness::{trial, without_its_partner};
+
+pub fn every_byte_of_a_tcp_stream_arrives() {
+    for direction in ["send", "receive"] {
+        let given = [("direction", direction), ("total", "33000000B"), ("duration", "60s"), ("chunk", "10000B")];
+        let trial = trial("tcp", &given).went_well();
+        assert_eq!(trial.fact("total_bytes"), 33e6);
+        let (times, bytes) = (trial.column("", "time"), trial.column("", "bytes"));
+        assert!(bytes.len() > 20 && bytes.iter().all(|b| (1 << 20..(1 << 20) + 10_000).contains(b)), "{bytes:?}");
+        assert!(bytes.iter().sum::<u64>() <= 33_000_000);
+        let (all, seconds) = (times.iter().sum::<u64>() as f64 / 1e9, trial.fact("seconds"));
+        assert!(all <= seconds, "rows of {all} s in {seconds} s");
+        assert_eq!(trial.fact("bits_per_second"), 33e6 * 8.0 / seconds);
+        for setting in ["send_buffer", "receive_buffer", "congestion_control", "segment_size"] {
+            assert_ne!(trial.effective[setting].0, "unknown");
+        }
+    }
+}
+
+pub fn a_tcp_stream_ends_with_its_time() {
+    for direction in ["send", "receive"] {
+        let trial = trial("tcp", &[("direction", direction), ("duration", "300ms")]).went_well();
+        // It ended at all: there is room for much more than could be sent.
+        assert!(trial.fact("total_bytes") > 0.0 && trial.fact("total_bytes") < (64u64 << 30) as f64);
+    }
+}
+
+pub fn a_tcp_partner_that_dies_is_a_failure_and_not_a_hang() {
+    for given in [&[("direction", "send"), ("duration", "3600s")], &[("direction", "receive"), ("duration", "3600s")]] {
+        let failure = without_its_partner("tcp", given).failure.expect("a failure");
+        assert!(failure.contains("killed by signal 9"), "{failure}");
+    }
+}
+
+pub fn what_is_sent_by_udp_is_received_or_lost() {
+    let given = [("rate", "8Mbit"), ("duration", "450ms"), ("size", "1000B")];
+    let trial = trial("udp", &given).went_well();
+    let [sent, received, lost] = ["sent", "received", "lost"].map(|name| trial.column("", name));
+    assert_eq!(sent.len(), 5);
+    for (row, sent) in sent.iter().enumerate() {
+        assert_eq!(*sent, received[row] + lost[row]);
+    }
+    assert_eq!(trial.fact("sent"), sent.iter().sum::<u64>() as f64);
+    assert_eq!(trial.fact("received"), received.iter().sum::<u64>() as f64);
+    // One at time zero and then one a millisecond: no more than were offered, and the plan was not given up.
+    let all = trial.fact("sent");
+    assert!((1.0..=451.0).contains(&all), "{all} datagrams");
+    assert!(trial.fact("received") > 0.0);
+    assert_eq!((trial.fact("duplicates"), trial.fact("reordered")), (0.0, 0.0));
+    assert_eq!(trial.fact("loss_percent"), trial.fact("lost") * 100.0 / all);
+    assert!(trial.column("", "offered").iter().all(|rate| *rate == 8_000_000));
+    let length: u64 = trial.column("", "time").iter().sum();
+    assert!(length >= 450_000_000);
+}
+
+pub fn more_than_can_be_sent_by_udp_is_offered_and_shows() {
+    let trial = trial("udp", &[("rate", "400Gbit"), ("duration", "100ms"), ("size", "64B")]).went_well();
+    assert!(trial.fact("sent_bps") < trial.fact("offered_bps") / 2.0);
+    assert!(trial.fact("sent") > 0.0);
+}
+
+pub fn a_udp_receiver_that_dies_is_a_failure_and_not_a_hang() {
+    let failure = without_its_partner("udp", &[("duration", "3600s"), ("rate", "1Mbit")]).failure.expect("a failure");
+    assert!(failure.contains("killed by signal 9"), "{failure}");
+}
