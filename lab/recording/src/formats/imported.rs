@@ -1,0 +1,168 @@
+//! What came from another tool, and the recording that is made of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::folder::{self, Column, FORMAT_VERSION, Outcome, Recording, Series, State, Writer};
+
+/// The environment of every series that was imported: where it really ran, only its own tool knows.
+pub const ENVIRONMENT: &str = "imported";
+
+/// Samples that are put into the recording at once.
+const PIECE: u64 = 8192;
+
+/// What one file of another tool holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The tool and its version, as far as the file says them.
+    pub tool: Option<(String, String)>,
+    /// What the file says of the machine.
+    pub host: BTreeMap<String, String>,
+    /// What is not known, or known less exactly than it was measured; one sentence each.
+    pub notes: Vec<String>,
+    pub series: Vec<ImportedSeries>,
+}
+
+/// One trial of one series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportedSeries {
+    /// Any text; what cannot be in a file's name is replaced when it is saved.
+    pub name: String,
+    pub workload: String,
+    pub params: BTreeMap<String, String>,
+    pub requested: BTreeMap<String, String>,
+    pub part: String,
+    pub columns: Vec<Column>,
+    /// RFC 3339, UTC; empty where the file does not say it.
+    pub started: String,
+    pub cold_rows: u64,
+    /// Samples that were taken and are not in the file.
+    pub dropped: u64,
+    pub facts: BTreeMap<String, f64>,
+    pub rows: Rows,
+}
+
+/// The rows of a trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rows {
+    /// One after the other, as in a samples file.
+    Cells(Vec<u64>),
+    /// A histogram of a single column: values, ascending, and how often each was measured.
+    Counted(Vec<(u64, u64)>),
+}
+
+impl Rows {
+    /// How many there are, each of `columns` cells.
+    pub fn len(&self, columns: usize) -> u64 {
+        match self {
+            Self::Cells(cells) => (cells.len() / columns.max(1)) as u64,
+            Self::Counted(buckets) => buckets.iter().fold(0, |sum, (_, count)| count.saturating_add(sum)),
+        }
+    }
+
+    /// Shows their cells in pieces of whole rows. The samples of a histogram come in ascending order.
+    ///
+    /// # Errors
+    /// What `see` says.
+    pub fn visit<E>(&self, mut see: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            Self::Cells(cells) => see(cells),
+            Self::Counted(buckets) => buckets.iter().try_for_each(|&(value, count)| {
+                let piece = vec![value; count.min(PIECE) as usize];
+                let (whole, rest) = (count / PIECE, count % PIECE);
+                (0..whole).try_for_each(|_| see(&piece))?;
+                see(&piece[..rest as usize])
+            }),
+        }
+    }
+}
+
+/// Makes a recording of `imported` in the new folder `folder`; `command` is the command line that asked for it. Series
+/// of the same name, workload, settings and columns become trials of one series.
+///
+/// # Errors
+/// When the folder exists already, or the disk refuses.
+pub fn save(folder: &Path, command: Vec<String>, imported: &[Imported]) -> Result<(), folder::Error> {
+    let mut recording = Recording {
+        format_version: FORMAT_VERSION,
+        checksum: String::new(),
+        kizami_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command,
+        studies: Vec::new(),
+        size: String::new(),
+        started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        ended: None,
+        state: State::Running,
+        seed: 0,
+        host: BTreeMap::new(),
+        tools: BTreeMap::new(),
+        notes: Vec::new(),
+        series: Vec::new(),
+        order: Vec::new(),
+    };
+    for one in imported {
+        recording.host.extend(one.host.clone());
+        recording.tools.extend(one.tool.clone());
+        for series in &one.series {
+            if !recording.studies.contains(&series.workload) {
+                recording.studies.push(series.workload.clone());
+            }
+        }
+    }
+    let mut writer = Writer::create(folder, recording)?;
+    imported.iter().flat_map(|one| &one.notes).for_each(|note| writer.note(note));
+    for series in imported.iter().flat_map(|one| &one.series) {
+        let index = place(&mut writer, series);
+        writer.begin_trial(&[index], &[series.rows.len(series.columns.len())], &series.started)?;
+        series.rows.visit(|cells| writer.append(index, cells))?;
+        if let Some(trial) = writer.trial(index) {
+            trial.cold_rows = series.cold_rows;
+            trial.dropped = series.dropped;
+            trial.facts = series.facts.clone();
+        }
+        writer.end_trial(&[index], &Outcome::Complete)?;
+    }
+    writer.finish(State::Complete)
+}
+
+/// The series of the recording that `series` is a trial of; a new one where there is none.
+fn place(writer: &mut Writer, series: &ImportedSeries) -> usize {
+    let new = Series {
+        name: plain(&series.name),
+        workload: series.workload.clone(),
+        environment: ENVIRONMENT.to_owned(),
+        params: series.params.clone(),
+        requested: series.requested.clone(),
+        part: series.part.clone(),
+        columns: series.columns.clone(),
+        operations: 1,
+        emulated: false,
+        asked_by: vec![format!("{0}/{0}", series.workload)],
+        trials: Vec::new(),
+    };
+    let mut name = new.name.clone();
+    for number in 2.. {
+        match writer.recording().series.iter().position(|other| other.name == name) {
+            None => break,
+            Some(index) => {
+                let other = &writer.recording().series[index];
+                if (Series { name: name.clone(), trials: other.trials.clone(), ..new.clone() }) == *other {
+                    return index;
+                }
+                name = format!("{}.{number}", new.name);
+            }
+        }
+    }
+    writer.add_series(Series { name, ..new })
+}
+
+/// `name` as the name of a series: of characters that mean nothing to a file system, and not too long for one.
+fn plain(name: &str) -> String {
+    let kept = |c: char| if c.is_ascii_alphanumeric() || "-_.+=,%".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(kept).take(200).collect();
+    match name.trim_start_matches('.') {
+        "" => "series".to_owned(),
+        name => name.to_owned(),
+    }
+}
