@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::style::Style;
 
 pub fn doctor(quick: bool, json: bool, style: &Style) -> Result<u8, Exit> {
-    let root = Root::from_env();
+    let root = Root::from_environment();
     run::recover(&root, style);
     let findings = doctor::examine(&root, quick);
     if json {

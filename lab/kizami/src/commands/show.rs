@@ -136,8 +136,9 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
 fn likely_maximum(values: &dyn kizami_recording::stats::Samples, options: &Options, write: &dyn Fn(f64) -> String) -> String {
     match Extreme::of(values, &[10, 1000], options) {
         Ok(extreme) => {
-            let level = |l: &kizami_recording::stats::extreme::Level| {
-                format!("{} in {} times as many samples ({} to {})", write(l.value), l.factor, write(l.interval.low), write(l.interval.high))
+            let level = |l: &kizami_recording::stats::gev::Level| {
+                let (low, high) = (write(l.interval.low), write(l.interval.high));
+                format!("{} expected in {} samples ({low} to {high})", write(l.expected), l.samples)
             };
             let levels: Vec<String> = extreme.levels.iter().map(level).collect();
             format!("{} (fit: p = {:.2})", levels.join("; "), extreme.p_value)

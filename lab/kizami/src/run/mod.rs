@@ -53,7 +53,7 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
     }
     let interrupt = Interrupt::listen().map_err(|e| Exit::failed(format!("could not listen for signals: {e}")))?;
     let _lock = take_lock(options.wait, &interrupt)?;
-    let root = Root::from_env();
+    let root = Root::from_environment();
     recover(&root, style);
 
     let folder = options.out.clone().unwrap_or_else(|| paths::new_recording(what));
@@ -137,7 +137,7 @@ fn plan(studies: &[Study], options: &RunOptions) -> Result<(Plan, Vec<String>), 
     let size = if options.full { Size::Full } else { Size::Quick };
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
     let mut plan = Plan::new(studies, size, options.trials, &overrides, seed, &machine).map_err(Exit::usage)?;
-    let unavailable = available::keep_available(&mut plan, &Root::from_env());
+    let unavailable = available::keep_available(&mut plan, &Root::from_environment());
     if plan.jobs.is_empty() {
         return Err(Exit::failed(format!("nothing of it can run on this machine:\n{}", unavailable.join("\n"))));
     }

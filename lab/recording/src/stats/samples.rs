@@ -3,6 +3,7 @@
 //! The order matters, because the intervals use it (neighbouring latency samples resemble each other), and the pieces
 //! matter, because a series is often a mapped file that is larger than what may be held in memory at once.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Samples in the order in which they were taken.
@@ -44,6 +45,16 @@ impl Samples for Vec<u64> {
 }
 
 impl<S: Samples + ?Sized> Samples for &S {
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+
+    fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
+        (**self).visit(start, end, see);
+    }
+}
+
+impl<S: Samples + ?Sized> Samples for Box<S> {
     fn len(&self) -> u64 {
         (**self).len()
     }
