@@ -75,6 +75,11 @@ impl<'a, 'f> Sampler<'a, 'f> {
         Ok(Self { meminfo, slabinfo, recorder, usage, interval })
     }
 
+    /// How many slab caches there are columns for, where they are read.
+    pub(super) fn caches(&self) -> Option<usize> {
+        self.slabinfo.as_ref().map(|(_, _, caches, _)| caches.len())
+    }
+
     /// Reads until it is over: at once, and then every interval.
     pub(super) fn run(&mut self, control: &Control) -> Result<(), Failure> {
         let start = clock_ns();
