@@ -25,7 +25,7 @@ pub static WORKLOAD: Workload = Workload {
             the gaps took together (lost_ns), the longest gap, and what a reading costs (reading_ns). A gap contains one \
             clock reading. Not in the figure: the way back from sleep, as the threads never sleep, and gaps of the \
             first 100 ms, in which the processors come up to speed. With a real-time policy nothing else runs on any \
-            processor meanwhile, save what the kernel's throttling leaves.",
+            processor meanwhile, save what the kernel's throttling leaves; a request to stop waits for that too.",
     reference: "oslat",
     params: &[
         Param {

@@ -33,7 +33,7 @@ pub static WORKLOAD: Workload = Workload {
         },
     ],
     parts: |params, _| vec![Part::times(params.number("exchanges")).operations(2)],
-    seconds: |params| params.number("exchanges") as f64 * 15e-6,
+    seconds: |params| params.number("exchanges") as f64 * 8e-6,
     linux: Some(run),
     beam: None,
 };

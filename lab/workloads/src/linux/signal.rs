@@ -30,7 +30,7 @@ pub static WORKLOAD: Workload = Workload {
     ],
     parts: |params, _| vec![Part::times(params.number("samples")).operations(params.number("batch"))],
     seconds: |params| {
-        let each = if params.choice("op") == "install" { 0.15e-6 } else { 1e-6 };
+        let each = if params.choice("op") == "install" { 0.25e-6 } else { 2e-6 };
         (params.number("samples") * params.number("batch")) as f64 * each
     },
     linux: Some(run),

@@ -37,7 +37,7 @@ pub static WORKLOAD: Workload = Workload {
     seconds: |params| {
         let each = match params.choice("op") {
             "getppid" | "read" | "write" => 0.15e-6,
-            "stat" | "fstat" => 0.6e-6,
+            "stat" | "fstat" => 0.5e-6,
             _ => 1.5e-6,
         };
         (params.number("samples") * params.number("batch")) as f64 * each
