@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use kizami_protocol::Request;
 use kizami_settings::{Scope, Settings, process};
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::{Params, Part, Workload};
 
 use crate::error::Error;
 use crate::job::Job;
@@ -55,6 +55,7 @@ impl Environment for Host {
             workload: job.workload().name.to_owned(),
             params: job.params.written(),
             settings: job.settings.of(Scope::Process).written(),
+            columns: place.parts.iter().map(Part::column_names).collect(),
             scratch: place.scratch.to_owned(),
         };
         let request = serde_json::to_vec(&request).map_err(|e| Error::Unusable(e.to_string()))?;

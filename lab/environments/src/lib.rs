@@ -24,7 +24,7 @@ pub use trial::{Sink, TrialEnd, run_trial};
 use std::path::Path;
 
 use kizami_protocol::Arena;
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::{Params, Part, Workload};
 
 /// A kind of place in which probes run.
 pub trait Environment: Sync {
@@ -64,6 +64,8 @@ pub trait Environment: Sync {
 /// What a trial has ready for its probe.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
+    /// What the workload says that it will fill.
+    pub parts: &'a [Part],
     /// For the samples of a probe that can map memory.
     pub arena: &'a Arena,
     /// An empty folder of this trial.

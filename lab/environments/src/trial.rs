@@ -65,7 +65,7 @@ pub fn run_trial(
     let sizes: Vec<_> = parts.iter().map(|p| PartSize { columns: p.columns.len(), rows: p.rows }).collect();
     let arena = Arena::create(&sizes).map_err(Error::os("get memory for the samples"))?;
     let loads = loads::start(&job.loads, scratch)?;
-    let probe = job.environment.start(job, &Place { arena: &arena, scratch, cgroup })?;
+    let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroup })?;
     let expected = Duration::from_secs_f64((job.workload().seconds)(&job.params).max(0.1));
     let mut follow = Follow {
         arena: &arena,

@@ -28,6 +28,8 @@ const MOST_POINTS: u64 = 3000;
 const PIECES: u64 = 720;
 /// Slab caches that are drawn: those that moved most.
 const MOST_CACHES: usize = 7;
+/// What the tasks' control group uses by its own account.
+const CGROUP: &str = "cgroup";
 
 /// The spread of a series, as one operation's.
 pub fn spread(analysis: &Analysis<'_>) -> Option<boxes::Spread> {
@@ -136,65 +138,88 @@ pub fn trials(about: About, entries: &[Entry<'_, '_>]) -> trials::Trials {
 }
 
 /// Where the memory was while something ran: the parts `meminfo` and `slabinfo` of a series.
-pub fn memory(about: &About, part: &str, loaded: Loaded<'_>) -> Option<Box<dyn Figure>> {
-    let series = loaded.series;
-    let times: Vec<f64> = loaded.everything(0).to_vec().iter().map(|t| *t as f64).collect();
-    if times.is_empty() {
-        return None;
+pub fn memory(label: &str, part: &str, loaded: Loaded<'_>) -> Vec<Box<dyn Figure>> {
+    let watched = Watched::of(loaded);
+    if watched.times.is_empty() {
+        return Vec::new();
     }
-    let column = |index: usize| -> Vec<f64> { loaded.everything(index).to_vec().iter().map(|v| *v as f64).collect() };
-    let steps = series.column("groups").map(|index| steps(&times, &column(index))).unwrap_or_default();
-    let title = about.title.clone();
-    let is_drawn = |c: &&(usize, &Column)| !["when", "groups", "cgroup"].contains(&c.1.name.as_str());
-    let columns: Vec<(usize, &Column)> = series.columns.iter().enumerate().collect();
     if part == "meminfo" {
-        let mut bands: Vec<areas::Band> = columns
-            .iter()
-            .filter(is_drawn)
-            .map(|(index, c)| areas::Band { label: c.name.clone(), values: column(*index), tone: None })
-            .collect();
+        // On a large machine the whole is all that can be seen of it, so what moved has a drawing of its own.
+        vec![Box::new(watched.stacked(label)), Box::new(watched.moved(format!("{label}: memory, against idle"), usize::MAX, true))]
+    } else {
+        vec![Box::new(watched.moved(format!("{label}: the slab caches that moved most"), MOST_CACHES, false))]
+    }
+}
+
+/// Columns of bytes over time.
+struct Watched {
+    times: Vec<f64>,
+    columns: Vec<(String, Vec<f64>)>,
+    steps: Vec<Step>,
+}
+
+impl Watched {
+    fn of(loaded: Loaded<'_>) -> Self {
+        let column = |index: usize| -> Vec<f64> { loaded.everything(index).to_vec().iter().map(|v| *v as f64).collect() };
+        let times = column(0);
+        let series = loaded.series;
+        let steps = series.column("groups").map(|index| steps(&times, &column(index))).unwrap_or_default();
+        let is_drawn = |c: &(usize, &Column)| c.1.unit == kizami_recording::folder::Unit::Bytes;
+        let columns = series.columns.iter().enumerate().filter(is_drawn).map(|(i, c)| (c.name.clone(), column(i)));
+        // A control group's own usage is part of the machine's memory; outside of one it is zero throughout.
+        let columns = columns.filter(|(_, values)| values.iter().any(|v| *v > 0.0)).collect();
+        Self { times, columns, steps }
+    }
+
+    fn stacked(&self, label: &str) -> areas::StackedAreas {
+        let parts = self.columns.iter().filter(|(name, _)| name != CGROUP);
+        let band = |(tone, (name, values)): (usize, &(String, Vec<f64>))| areas::Band {
+            label: name.clone(),
+            values: values.clone(),
+            tone: (name != "free").then_some(tone),
+        };
+        let mut bands: Vec<areas::Band> = parts.enumerate().map(band).collect();
         // Free memory last, on top: what moves is then at the bottom.
         bands.sort_by_key(|band| band.label == "free");
-        return Some(Box::new(areas::StackedAreas {
-            title,
-            subtitle: about.subtitle.clone(),
-            times,
+        areas::StackedAreas {
+            title: format!("{label}: where the memory is"),
+            subtitle: String::new(),
+            times: self.times.clone(),
             time: "time".into(),
             time_unit: Unit::Nanoseconds,
             quantity: "memory".into(),
             unit: Unit::Bytes,
             bands,
-            steps,
-        }));
+            steps: self.steps.clone(),
+        }
     }
-    let mut caches: Vec<(f64, String, Vec<f64>)> = columns
-        .iter()
-        .filter(is_drawn)
-        .map(|(index, c)| {
-            let values = column(*index);
+
+    /// The `most` columns that moved most: as they are, or as the difference to the first row, when all was idle.
+    fn moved(&self, title: String, most: usize, to_idle: bool) -> lines::Lines {
+        let range = |values: &[f64]| {
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = values.iter().copied().fold(0.0, f64::max);
-            (most - least, c.name.clone(), values)
-        })
-        .filter(|(moved, ..)| *moved > 0.0)
-        .collect();
-    caches.sort_by(|a, b| b.0.total_cmp(&a.0));
-    caches.truncate(MOST_CACHES);
-    let line = |(_, label, values): (f64, String, Vec<f64>)| lines::Line {
-        label,
-        points: times.iter().copied().zip(values).collect(),
-    };
-    Some(Box::new(lines::Lines {
-        title,
-        subtitle: about.subtitle.clone(),
-        time: "time".into(),
-        time_unit: Unit::Nanoseconds,
-        quantity: "memory in the slab caches that moved most".into(),
-        unit: Unit::Bytes,
-        scale: Scale::Linear,
-        lines: caches.into_iter().map(line).collect(),
-        steps,
-    }))
+            values.iter().copied().fold(0.0, f64::max) - least
+        };
+        let mut moved: Vec<&(String, Vec<f64>)> = self.columns.iter().filter(|(_, v)| range(v) > 0.0).collect();
+        moved.sort_by(|a, b| range(&b.1).total_cmp(&range(&a.1)));
+        moved.truncate(most);
+        let line = |(name, values): &(String, Vec<f64>)| {
+            let idle = if to_idle { values.first().copied().unwrap_or(0.0) } else { 0.0 };
+            let points = self.times.iter().copied().zip(values.iter().map(|v| v - idle)).collect();
+            lines::Line { label: name.clone(), points }
+        };
+        lines::Lines {
+            title,
+            subtitle: String::new(),
+            time: "time".into(),
+            time_unit: Unit::Nanoseconds,
+            quantity: if to_idle { "more than idle" } else { "memory" }.into(),
+            unit: Unit::Bytes,
+            scale: Scale::Linear,
+            lines: moved.into_iter().map(line).collect(),
+            steps: self.steps.clone(),
+        }
+    }
 }
 
 /// Where the number of groups changes.

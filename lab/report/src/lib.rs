@@ -14,6 +14,7 @@ mod report;
 mod section;
 mod settings;
 mod table;
+mod tables;
 pub mod text;
 
 pub use analysis::Analysis;

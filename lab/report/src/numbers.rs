@@ -33,12 +33,20 @@ impl Scale {
     }
 }
 
-/// At least three significant digits, all digits before the point, in groups of three.
+/// A whole number, its digits in groups of three.
+pub fn whole(count: u64) -> String {
+    group(&count.to_string())
+}
+
+/// At least three significant digits, all digits before the point, in groups of three; powers of ten from ten millions.
 pub fn plain(value: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
     let size = value.abs();
+    if size >= 1e7 {
+        return format!("{value:.2e}");
+    }
     let decimals = if size >= 99.95 || value == 0.0 {
         0
     } else if size >= 9.995 {
@@ -53,15 +61,19 @@ pub fn plain(value: f64) -> String {
     let text = format!("{value:.decimals$}");
     let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
     let (whole, rest) = digits.find('.').map_or((digits, ""), |point| digits.split_at(point));
+    format!("{sign}{}{rest}", group(whole))
+}
+
+fn group(digits: &str) -> String {
     let mut grouped = String::new();
-    for (index, digit) in whole.chars().enumerate() {
+    for (index, digit) in digits.chars().enumerate() {
         // A thin space: it groups and cannot be taken for a decimal sign anywhere.
-        if index > 0 && (whole.len() - index).is_multiple_of(3) && whole.len() > 4 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) && digits.len() > 4 {
             grouped.push('\u{2009}');
         }
         grouped.push(digit);
     }
-    format!("{sign}{grouped}{rest}")
+    grouped
 }
 
 #[cfg(test)]
@@ -69,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_three_digits_and_never_lose_those_before_the_point() {
+    fn numbers_keep_three_digits_and_those_before_the_point() {
         for (value, text) in [
             (0.0, "0"),
             (1.0, "1.00"),
@@ -81,6 +93,7 @@ mod tests {
             (1_234_567.0, "1\u{2009}234\u{2009}567"),
             (0.0123, "0.0123"),
             (-2.5, "-2.50"),
+            (9_797_778_496.0, "9.80e9"),
             (0.00001, "1.0e-5"),
             (f64::NAN, "–"),
         ] {

@@ -1,20 +1,18 @@
 //! One section of the report: a group of a study with what was measured for it.
 //!
-//! The tables have the papers' form (average, maximum, variance, standard deviation) with the published figures below
-//! the measured ones, and what the papers did not have: median, tail, the first cold call.
-
-use std::collections::HashMap;
+//! Its tables are made in [`crate::tables`]; here it is decided which figures stand in it, and which series in each.
 
 use kizami_recording::folder::{Measured, Series};
 use kizami_recording::stats::{self, Options};
-use kizami_studies::{Figure as Wanted, Group, Published, Row, Statistic, Study};
+use kizami_studies::{Figure as Wanted, Group, Row, Statistic, Study};
 
 use crate::analysis::Analysis;
 use crate::figures::{self, About, Entry};
-use crate::numbers::{Scale, plain};
+use crate::numbers::whole;
 use crate::plot::{Figure, Unit, boxes, cumulative, rates, ratios};
 use crate::settings;
-use crate::table::{RowKind, Table};
+use crate::table::Table;
+use crate::tables;
 
 /// A drawing with what stands under it.
 pub struct Drawn {
@@ -46,7 +44,7 @@ pub(crate) struct Measure<'r, 'a> {
 }
 
 impl<'a> Measure<'_, 'a> {
-    fn series(&self) -> &'a Series {
+    pub(crate) fn series(&self) -> &'a Series {
         self.analysis.series()
     }
 }
@@ -66,117 +64,13 @@ pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>], options: &
     let figures = Figures { id: &id, study, group, measures: &measures, settings: settings::line(&in_force), options };
     Some(Section {
         figures: figures.all(),
-        tables: tables(study, group, &measures),
+        tables: tables::of(study, group, &measures),
         title: group.title.clone(),
         about: group.about.trim().to_owned(),
         settings: in_force,
         refused,
         id,
     })
-}
-
-/// Times and throughputs in tables of their own, because they share no unit.
-fn tables(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> Vec<Table> {
-    let with_unit = |unit: Unit| -> Vec<&Measure<'_, '_>> {
-        let is_shown = |m: &&Measure<'_, '_>| m.series().measured() != Measured::Watched && m.analysis.unit() == unit;
-        measures.iter().filter(is_shown).collect()
-    };
-    [Unit::Nanoseconds, Unit::BitsPerSecond]
-        .into_iter()
-        .filter_map(|unit| table(study, group, &with_unit(unit), unit))
-        .collect()
-}
-
-fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit) -> Option<Table> {
-    let typical = |m: &&Measure<'_, '_>| m.analysis.summary.as_ref().map(|s| m.analysis.scale(s.median));
-    let smallest = measures.iter().filter_map(typical).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
-    if measures.is_empty() {
-        return None;
-    }
-    let scale = Scale::for_values(unit, if smallest.is_finite() { smallest } else { 1.0 });
-    let square = if unit == Unit::Nanoseconds { format!("{}²", scale.name) } else { "unit²".into() };
-    let headers = ["AVG", "MAX", "VAR", "STDEV", "median", "p99", "p99.9", "first", "n"];
-    let mut table = Table::new(&[&format!("times in {}", scale.name)], &headers);
-    if unit == Unit::BitsPerSecond {
-        table.headers[0].text = format!("throughput in {}", scale.name);
-    }
-    table.headers[3].text = format!("VAR {square}");
-    let mut first = false;
-    let mut per_operation = 1;
-    for measure in measures {
-        let analysis = measure.analysis;
-        let cell = |value: f64| scale.write(analysis.scale(value));
-        let Some(summary) = &analysis.summary else {
-            table.push(RowKind::Missing, [measure.row.label.clone(), why_empty(measure.series())]);
-            continue;
-        };
-        let operations = measure.series().operations;
-        per_operation = per_operation.max(operations);
-        // The variance of one operation's time would need samples of one; what samples of many vary by is what it is.
-        let square = |v: f64| scale.write_square(v * analysis.scale(1.0).powi(2));
-        first |= analysis.cold.is_some();
-        table.push(
-            RowKind::Measured,
-            [
-                measure.row.label.clone(),
-                cell(summary.mean),
-                cell(summary.max as f64),
-                summary.variance.map(square).unwrap_or_default(),
-                summary.standard_deviation.map(cell).unwrap_or_default(),
-                cell(summary.median),
-                summary.p99.map(|v| cell(v as f64)).unwrap_or_default(),
-                summary.p99_9.map(|v| cell(v as f64)).unwrap_or_default(),
-                analysis.cold.map(|v| cell(v as f64)).unwrap_or_default(),
-                plain(summary.count as f64),
-            ],
-        );
-        for (machine, figures) in published_of(study, group, measure.series()) {
-            let figure = |statistic| figures.get(&statistic).copied();
-            let cell = |statistic| figure(statistic).map(|v| scale.write(v)).unwrap_or_default();
-            let variance = figure(Statistic::Variance).map(|v| scale.write_square(v)).unwrap_or_default();
-            let cells =
-                [machine, cell(Statistic::Mean), cell(Statistic::Max), variance, cell(Statistic::Stdev), cell(Statistic::Median)];
-            table.push(RowKind::Published, cells);
-        }
-    }
-    if !first {
-        let column = table.headers.iter().position(|h| h.text == "first").unwrap_or(0);
-        table.headers.remove(column);
-        table.rows.iter_mut().for_each(|row| drop(row.cells.remove(column)));
-    }
-    let mut notes = Vec::new();
-    if first {
-        notes.push("first: the cold call before all others, not part of the other figures.".to_owned());
-    }
-    if per_operation > 1 {
-        notes.push(format!(
-            "A sample times up to {per_operation} operations in a row; figures are for one, so MAX and VAR are those of \
-             batches."
-        ));
-    }
-    table.note = notes.join(" ");
-    Some(table)
-}
-
-fn why_empty(series: &Series) -> String {
-    use kizami_recording::folder::Outcome;
-    let failed = series.trials.iter().find_map(|t| match &t.outcome {
-        Outcome::Failed(why) => Some(why.clone()),
-        _ => None,
-    });
-    failed.unwrap_or_else(|| "no samples".into())
-}
-
-/// The published figures beside `series`: by machine, in the order of the file.
-fn published_of(study: &Study, group: &Group, series: &Series) -> Vec<(String, HashMap<Statistic, f64>)> {
-    let mut machines: Vec<(String, HashMap<Statistic, f64>)> = Vec::new();
-    for Published { machine, statistic, base, .. } in study.published_for(group, series) {
-        match machines.iter_mut().find(|(name, _)| name == machine) {
-            Some((_, figures)) => drop(figures.insert(*statistic, *base)),
-            None => machines.push((machine.clone(), HashMap::from([(*statistic, *base)]))),
-        }
-    }
-    machines
 }
 
 /// Makes the figures that a group asks for.
@@ -234,15 +128,17 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
             names.dedup();
             names
         };
+        // A heading over a single row would only say it twice.
+        let headed = workloads.len() > 1 && workloads.len() < set.len();
         let entries: Vec<Entry<'_, 'a>> = set
             .iter()
             .map(|measure| {
                 let workload = &measure.series().workload;
                 let label = measure.row.label.strip_prefix(workload).map_or("", |rest| rest.trim_start_matches(", "));
-                let alone = label.is_empty() || (wanted != Wanted::Box && workloads.len() > 1);
+                let alone = label.is_empty() || (!headed && workloads.len() > 1);
                 Entry {
                     label: if alone { measure.row.label.clone() } else { label.to_owned() },
-                    heading: if workloads.len() > 1 { workload.clone() } else { String::new() },
+                    heading: if headed { workload.clone() } else { String::new() },
                     analysis: measure.analysis,
                     published: self.published(measure.series()),
                 }
@@ -275,14 +171,14 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         let samples: u64 = set.iter().filter_map(|m| m.analysis.summary.as_ref()).map(|s| s.count).sum();
         About {
             title: format!("{subject}: {what}"),
-            subtitle: format!("{} samples of {} series", plain(samples as f64), set.len()),
+            subtitle: format!("{} samples of {} series", whole(samples), set.len()),
             quantity: if throughput { "throughput" } else { "time" }.into(),
         }
     }
 
     /// The first machine of the paper that has an average and a maximum.
     fn published(&self, series: &Series) -> Option<boxes::Published> {
-        published_of(self.study, self.group, series).into_iter().find_map(|(machine, figures)| {
+        tables::published_of(self.study, self.group, series).into_iter().find_map(|(machine, figures)| {
             let average = *figures.get(&Statistic::Mean)?;
             let maximum = figures.get(&Statistic::Max).copied().unwrap_or(average);
             Some(boxes::Published { average, maximum, note: machine })
@@ -294,11 +190,9 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         let draw = |measure: &Measure<'r, 'a>| {
             let part = measure.series().part.clone();
             let label = measure.row.label.trim_end_matches(&part).trim_end_matches(", ").to_owned();
-            let title = if part == "meminfo" { "where the memory is" } else { "slab caches" };
-            let about = About { title: format!("{label}: {title}"), subtitle: String::new(), quantity: String::new() };
-            figures::memory(&about, &part, measure.analysis.loaded)
+            figures::memory(&label, &part, measure.analysis.loaded)
         };
-        watched.filter_map(draw).collect()
+        watched.flat_map(draw).collect()
     }
 
     fn rates(&self) -> Vec<Box<dyn Figure>> {

@@ -43,6 +43,20 @@ impl Table {
         Self { headers, ..Self::default() }
     }
 
+    /// Takes out the columns in which no row has anything.
+    pub fn drop_empty_columns(&mut self) {
+        for column in (1..self.headers.len()).rev() {
+            // The second cell of a row that is missing is its reason, wherever it stands.
+            let has = |row: &Row| row.kind != RowKind::Missing && row.cells.get(column).is_some_and(|c| !c.is_empty());
+            if !self.rows.iter().any(has) && self.rows.iter().any(|row| row.kind != RowKind::Missing) {
+                self.headers.remove(column);
+                for row in self.rows.iter_mut().filter(|row| row.kind != RowKind::Missing) {
+                    row.cells.remove(column);
+                }
+            }
+        }
+    }
+
     pub fn push(&mut self, kind: RowKind, cells: impl IntoIterator<Item = String>) {
         let mut cells: Vec<String> = cells.into_iter().collect();
         cells.resize(self.headers.len(), String::new());

@@ -65,8 +65,34 @@ fn write_section(section: &Section, look: Look) -> String {
     out
 }
 
+/// The columns that are given up first where the terminal is too narrow for all.
+const LESSER: [&str; 6] = ["first", "p99.9", "n", "intervals", "median", "p99"];
+
+/// `table` without the lesser columns that do not fit: a broken number is worse than a missing one, and the page has all.
+fn fitting(table: &Table, width: usize) -> Table {
+    let mut table = table.clone();
+    let widest = |table: &Table, column: usize| {
+        let cells = table.rows.iter().filter(|r| r.kind != RowKind::Missing || column == 0);
+        let cells = cells.filter_map(|r| r.cells.get(column)).map(|c| c.chars().count() + if column == 0 { 2 } else { 0 });
+        cells.chain([table.headers[column].text.chars().count()]).max().unwrap_or(0) + 2
+    };
+    for lesser in LESSER {
+        let needed: usize = (0..table.headers.len()).map(|column| widest(&table, column)).sum();
+        let Some(column) = table.headers.iter().position(|h| h.text == lesser).filter(|_| needed > width) else {
+            continue;
+        };
+        table.headers.remove(column);
+        for row in table.rows.iter_mut().filter(|r| r.kind != RowKind::Missing && column < r.cells.len()) {
+            row.cells.remove(column);
+        }
+    }
+    table
+}
+
 /// A table in the terminal's form.
 pub fn write_table(table: &Table, look: Look) -> String {
+    let narrower = fitting(table, look.width);
+    let table = &narrower;
     let mut drawn = comfy_table::Table::new();
     drawn.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     drawn.set_width(u16::try_from(look.width).unwrap_or(u16::MAX));
@@ -75,16 +101,20 @@ pub fn write_table(table: &Table, look: Look) -> String {
         Cell::new(text).set_alignment(if number { CellAlignment::Right } else { CellAlignment::Left })
     };
     drawn.set_header(table.headers.iter().map(|h| cell(&h.text, h.number, Some(Style::new().dimmed()))));
-    for row in &table.rows {
-        let style = (row.kind != RowKind::Measured).then(|| Style::new().dimmed());
+    for row in table.rows.iter().filter(|row| row.kind != RowKind::Missing) {
+        let style = (row.kind == RowKind::Published).then(|| Style::new().dimmed());
         let cells = row.cells.iter().zip(&table.headers).enumerate().map(|(index, (text, header))| {
             let indented = format!("  {text}");
             let text = if index == 0 && row.kind == RowKind::Published { &indented } else { text };
-            cell(text, header.number && row.kind != RowKind::Missing, style)
+            cell(text, header.number, style)
         });
         drawn.add_row(cells);
     }
     let mut out = format!("{drawn}\n");
+    for row in table.rows.iter().filter(|row| row.kind == RowKind::Missing) {
+        let text = |index: usize| row.cells.get(index).map_or("", String::as_str);
+        out.push_str(&look.dim(&format!(" {}: {}\n", text(0), text(1))));
+    }
     if !table.note.is_empty() {
         out.push_str(&look.dim(&format!("{}\n", table.note)));
     }

@@ -23,6 +23,7 @@ pub fn clock_ns() -> u64 {
 #[derive(Debug)]
 pub struct Bench<'a> {
     recorders: Vec<Option<Recorder<'a>>>,
+    columns: Vec<Vec<String>>,
     stop: &'a AtomicBool,
     scratch: &'a Path,
     facts: Vec<(String, f64)>,
@@ -30,10 +31,15 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// A bench with one recorder for each part of the workload, in its order.
-    pub fn new(recorders: Vec<Recorder<'a>>, stop: &'a AtomicBool, scratch: &'a Path) -> Self {
+    /// A bench with one recorder for each part of the workload, in its order, and the names of its columns.
+    pub fn new(
+        recorders: Vec<Recorder<'a>>,
+        columns: Vec<Vec<String>>,
+        stop: &'a AtomicBool,
+        scratch: &'a Path,
+    ) -> Self {
         let recorders = recorders.into_iter().map(Some).collect();
-        Self { recorders, stop, scratch, facts: Vec::new(), effective: Vec::new() }
+        Self { recorders, columns, stop, scratch, facts: Vec::new(), effective: Vec::new() }
     }
 
     /// The recorder of part `index`, to be taken once; it may move to another thread.
@@ -45,6 +51,12 @@ impl<'a> Bench<'a> {
             .get_mut(index)
             .and_then(Option::take)
             .ok_or_else(|| Failure::Impossible(format!("the recorder of part {index} is not there to be taken")))
+    }
+
+    /// The names of the columns of part `index`, as whoever made room for them knows them: what a workload would name
+    /// them now may have changed since.
+    pub fn columns(&self, index: usize) -> &[String] {
+        self.columns.get(index).map_or(&[], Vec::as_slice)
     }
 
     /// Whether to end early. A workload looks at it at least every 100 ms, and returns normally when it is raised.
@@ -139,8 +151,8 @@ pub enum Failure {
 impl Failure {
     /// For `map_err`: what was tried, and on what.
     pub fn os(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        let doing = doing.into();
-        move |source| Self::Os { doing, source }
+        // The text is made only for an error: this may stand in a window.
+        move |source| Self::Os { doing: doing.into(), source }
     }
 
     /// The error that the last system call left.

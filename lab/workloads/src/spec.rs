@@ -214,6 +214,11 @@ impl Part {
         }
     }
 
+    /// The names of its columns.
+    pub fn column_names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
+    }
+
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self

@@ -101,7 +101,7 @@ fn run_beside(
     let progress: Vec<Progress> = parts.iter().map(|_| Progress::default()).collect();
     let recorders = parts.iter().zip(&mut cells).zip(&progress);
     let recorders = recorders.map(|((part, cells), p)| Recorder::new(cells, part.columns.len(), p)).collect();
-    let mut bench = Bench::new(recorders, stop, &scratch.0);
+    let mut bench = Bench::new(recorders, parts.iter().map(kizami_workloads::Part::column_names).collect(), stop, &scratch.0);
     let body = workload.linux.expect("a workload of Linux processes");
     let (started, returned) = (Barrier::new(2), AtomicBool::new(false));
     let (result, took) = std::thread::scope(|scope| {
@@ -177,7 +177,7 @@ fn the_counting_allocator_counts_inside_a_window_only() {
     let stop = AtomicBool::new(false);
     let allocations = |work: fn(u8)| {
         let path = PathBuf::new();
-        let mut bench = Bench::new(Vec::new(), &stop, &path);
+        let mut bench = Bench::new(Vec::new(), Vec::new(), &stop, &path);
         bench.window(|_| work(7));
         let facts: BTreeMap<_, _> = bench.facts().iter().cloned().collect();
         facts["allocations"]

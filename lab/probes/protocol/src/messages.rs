@@ -11,6 +11,8 @@ pub struct Request {
     pub workload: String,
     /// Every parameter, in its written form.
     pub params: BTreeMap<String, String>,
+    /// The names of the columns of each part.
+    pub columns: Vec<Vec<String>>,
     /// The settings that the probe applies to itself, in their written form.
     pub settings: BTreeMap<String, String>,
     /// A folder for the workload's own files; it is empty, and removed afterwards.

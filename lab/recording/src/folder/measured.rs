@@ -65,6 +65,14 @@ impl<'a> Loaded<'a> {
         }
     }
 
+    /// The throughput of all trials together, in bits per second: all bits over all time. `None` for times.
+    pub fn throughput(&self) -> Option<f64> {
+        let rows: Vec<Transfer> = self.transfers().into_iter().flatten().collect();
+        let sum = |of: fn(&Transfer) -> u64| rows.iter().map(of).map(|v| v as f64).sum::<f64>();
+        let time = sum(|t| t.time);
+        (time > 0.0).then(|| sum(|t| t.bytes) * 8e9 / time)
+    }
+
     /// Time and bytes of every row, by trial.
     fn transfers(&self) -> Vec<Vec<Transfer>> {
         let columns = self.series.column("bytes").map(|column| (column, 1)).or_else(|| {

@@ -65,7 +65,7 @@ pub fn css() -> String {
 
     let _ = writeln!(out, ".k-fig{{{}font-family:{FONT};}}", paint("background", "paper"));
     let _ = writeln!(out, ".k-fig text{{{}font-size:12px;}}", paint("fill", "ink"));
-    let rules: [(&str, String); 31] = [
+    let rules: [(&str, String); 32] = [
         (".k-h", "font-size:15px;font-weight:600;".into()),
         (".k-l", "font-size:13px;".into()),
         (".k-g", "font-size:13px;font-weight:600;".into()),
@@ -93,6 +93,7 @@ pub fn css() -> String {
         (".k-stack", "stroke:none;fill-opacity:.62;".into()),
         (".k-dot", "fill:none;stroke-width:2.8;stroke-linecap:round;stroke-opacity:.58;".into()),
         (".k-speck", "fill:none;stroke-width:2.2;stroke-linecap:round;stroke-opacity:.6;".into()),
+        (".k-few", "fill:none;stroke-width:5;stroke-linecap:round;stroke-opacity:.75;".into()),
         (".k-quiet", "stroke:none;fill-opacity:.22;".into()),
         (".k-open", "fill:none;".into()),
         (".k-point", format!("{}stroke-width:1.25;", paint("stroke", "paper"))),

@@ -10,6 +10,9 @@ use super::key::{self, Mark};
 use super::svg::{Path, Svg};
 use super::{Figure, Scale, Table, Unit, Width, half_pixel, text, theme};
 
+/// Up to so many dots are drawn large.
+const FEW: usize = 150;
+
 /// The samples between two positions, reduced to three.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Column {
@@ -93,8 +96,10 @@ impl Trials {
                 for (i, (x, y)) in cells.iter().enumerate() {
                     layers[i % 4].dot(*x as f64 / 2.0, *y as f64 / 2.0);
                 }
+                // Specks far apart would be taken for dirt.
+                let mark = if cells.len() <= FEW { "k-few" } else { "k-speck" };
                 for layer in &layers {
-                    svg.path(&format!("k-speck k-c{tone}"), layer);
+                    svg.path(&format!("{mark} k-c{tone}"), layer);
                 }
             }
             Samples::Columns(columns) => {

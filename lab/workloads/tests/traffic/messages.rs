@@ -48,7 +48,6 @@ pub fn memory_is_read_beside_the_messages_and_adds_up() {
     // The kernel's own sum of all caches, some of which slabinfo counts a moment later.
     let (slab, caches) = (trial.column("meminfo", "slab"), trial.part("slabinfo"));
     assert_eq!(caches.len(), slab.len());
-    assert_eq!(trial.fact("slab_caches") as usize, caches[0].len() - 1);
     let all: u64 = caches[0][1..].iter().sum();
     assert!(all > slab[0] / 2 && all < slab[0] * 2, "{all} in the caches, {} in meminfo", slab[0]);
 }

@@ -58,27 +58,24 @@ pub(super) struct Sampler<'a, 'f> {
 impl<'a, 'f> Sampler<'a, 'f> {
     pub(super) fn new(
         recorder: Recorder<'a>,
-        slabs: Option<Recorder<'a>>,
+        slabs: Option<(Recorder<'a>, &[String])>,
         usage: Option<&'f File>,
         interval: u64,
     ) -> Result<Self, Failure> {
         let meminfo = Text::open(MEMINFO).map_err(Failure::os(format!("read {MEMINFO}")))?;
         let slabinfo = match slabs {
             None => None,
-            Some(recorder) => {
+            Some((recorder, columns)) => {
                 let text = Text::open(SLABINFO).map_err(Failure::os(format!("read {SLABINFO}")))?;
-                let caches = slab_caches();
-                let row = vec![0; caches.len() + 1];
+                // Sorted when the columns were named; a cache that came since has none.
+                let caches: Vec<String> = columns.iter().skip(1).cloned().collect();
+                let row = vec![0; columns.len()];
                 Some((text, recorder, caches, row))
             }
         };
         Ok(Self { meminfo, slabinfo, recorder, usage, interval })
     }
 
-    /// How many slab caches there are columns for, where they are read.
-    pub(super) fn caches(&self) -> Option<usize> {
-        self.slabinfo.as_ref().map(|(_, _, caches, _)| caches.len())
-    }
 
     /// Reads until it is over: at once, and then every interval.
     pub(super) fn run(&mut self, control: &Control) -> Result<(), Failure> {

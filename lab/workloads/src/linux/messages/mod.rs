@@ -162,6 +162,8 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     };
     let grows = params.choice("mode") == "grow";
     let group = if grows { Some(limited(params.number("limit"), bench)?) } else { None };
+    let slabs = bench.columns(2).to_vec();
+    let slabinfo = slabinfo.map(|recorder| (recorder, slabs.as_slice()));
     let mut sampler =
         Sampler::new(meminfo, slabinfo, group.as_ref().map(Cgroup::usage), params.number("sample_interval"))?;
     let mut rounds = Rounds {
@@ -172,10 +174,6 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         rounds: params.number("rounds"),
         reached: 0,
     };
-    // The columns were named when the parts were declared, maybe by another process: the count tells whether they fit.
-    if let Some(caches) = sampler.caches() {
-        bench.fact("slab_caches", caches as f64);
-    }
     let _reaper = Subreaper::become_one()?;
     let control = Control::default();
     let (end, sampled) = std::thread::scope(|scope| {
