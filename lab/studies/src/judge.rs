@@ -178,6 +178,11 @@ impl Claim {
             let why = format!("samples of {of_a} and of {of_b} operations differ in their {}", self.statistic);
             return not_measured(why);
         }
+        for side in [one, other] {
+            if side.values().is_empty() {
+                return not_measured(format!("{} has no samples", side.series.name));
+            }
+        }
         let (Some(of_a), Some(of_b)) = (self.figure(one, options), self.figure(other, options)) else {
             return not_measured(format!("one of the two has too few samples for the {}", self.statistic));
         };
@@ -191,6 +196,11 @@ impl Claim {
         };
         let scale = operations(b) / operations(a);
         let comparison = compared.comparison;
+        if compared.by.is_empty() && self.statistic != Statistic::Loss {
+            // What was compared, which over several trials is not the figure of all samples together.
+            let figure = |figure: f64, of: &Series| shown_unit(self.statistic, of)(figure / operations(of));
+            shown = format!("{} {} against {}", self.statistic, figure(comparison.a, a), figure(comparison.b, b));
+        }
         let times = comparison.ratio * scale;
         let interval = Interval { low: comparison.interval.low * scale, high: comparison.interval.high * scale };
         let (low, high) = (ratio(interval.low), ratio(interval.high));
