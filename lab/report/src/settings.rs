@@ -17,6 +17,10 @@ pub fn in_force(series: &[&Series]) -> (Vec<(String, String)>, Vec<String>) {
         }
     }
     let common = names.iter().filter_map(|name| {
+        // What only some of them have (a load) differs, too.
+        if series.iter().any(|s| values(s, name).next().is_none()) {
+            return None;
+        }
         let mut values: Vec<&str> = series.iter().flat_map(|s| values(s, name)).collect();
         values.sort_unstable();
         values.dedup();
