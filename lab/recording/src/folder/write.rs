@@ -188,7 +188,9 @@ impl Writer {
         let mut text = serde_json::to_string_pretty(&self.recording)
             .map_err(|e| Error::Unreadable { path: path.clone(), why: e.to_string() })?;
         text.push('\n');
-        let text = with_checksum(&text);
+        let checksum = format!("{:08x}", crc32fast::hash(text.as_bytes()));
+        let text = text.replacen(NO_CHECKSUM, &checksum, 1);
+        self.recording.checksum = checksum;
         let written = File::create(&next)
             .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
             .map_err(Error::io("write", &next));
@@ -244,10 +246,4 @@ fn sync_folder(folder: &Path) -> Result<(), Error> {
         Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
         other => other.map_err(Error::io("sync the folder", folder)),
     }
-}
-
-/// `text` with the digits of its checksum in place.
-fn with_checksum(text: &str) -> String {
-    let crc = crc32fast::hash(text.as_bytes());
-    text.replacen(NO_CHECKSUM, &format!("{crc:08x}"), 1)
 }

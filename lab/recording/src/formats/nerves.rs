@@ -90,7 +90,7 @@ pub fn file_name(series: &Series, trial: &Trial) -> String {
         }
         _ => {
             let pairs: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            (OWN_GROUP, pairs.join("+"))
+            (OWN_GROUP, pairs.join(";"))
         }
     };
     let mut case = series.workload.clone();
@@ -106,20 +106,27 @@ pub fn file_name(series: &Series, trial: &Trial) -> String {
 /// # Errors
 /// The line that is not as the program writes it.
 pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
-    let mut csv = ::csv::ReaderBuilder::new().quoting(false).from_reader(bytes);
-    let header = csv.byte_headers().map_err(|e| malformed(name, &e))?.clone();
+    let mut lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).zip(1..);
+    let header: Vec<&[u8]> = lines.next().map_or_else(Vec::new, |(line, _)| line.split(|byte| *byte == b',').collect());
     let columns = columns(&header).map_err(|why| Error::new(name, 1, why))?;
     let (mut cells, mut first, mut expected) = (Vec::new(), None, None);
-    for record in csv.byte_records() {
-        let record = record.map_err(|e| malformed(name, &e))?;
-        let line = record.position().map(|p| p.line());
-        let mut values = record.iter().zip(&header).map(|(field, column)| number(field, column));
-        let count = values.next().unwrap_or(Ok(0)).map_err(|why| Error::new(name, line, why))?;
+    while let Some((row, line)) = lines.next() {
+        if row.is_empty() && lines.clone().all(|(row, _)| row.is_empty()) {
+            break;
+        }
+        let wrong = |why: String| Error::new(name, line, why);
+        let fields = row.split(|byte| *byte == b',');
+        if fields.clone().count() != header.len() {
+            let (found, wanted) = (fields.count(), header.len());
+            return Err(wrong(format!("it has {found} fields, and {wanted} were expected, as in the header")));
+        }
+        let mut values = fields.zip(&header).map(|(field, column)| number(field, column));
+        let count = values.next().unwrap_or(Ok(0)).map_err(wrong)?;
         let fits = expected.map_or(count <= 1, |expected| count == expected);
         if !fits {
             let expected =
                 expected.map_or_else(|| "0 or 1 is the first".to_owned(), |n: u64| format!("{n} comes next"));
-            return Err(Error::new(name, line, format!("count is {count}, and {expected}: a row is missing")));
+            return Err(wrong(format!("count is {count}, and {expected}: a row is missing")));
         }
         first = first.or(Some(count));
         expected = Some(count + 1);
@@ -127,7 +134,7 @@ pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
             let unit = if column.unit == Unit::Nanoseconds { RESOLUTION } else { 1 };
             let too_large = || format!("{} is too large a time", column.name);
             let cell = value.and_then(|value| value.checked_mul(unit).ok_or_else(too_large));
-            cells.push(cell.map_err(|why| Error::new(name, line, why))?);
+            cells.push(cell.map_err(wrong)?);
         }
     }
     let Some(first) = first else {
@@ -153,17 +160,15 @@ pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
 }
 
 /// The columns after `count`.
-fn columns(header: &::csv::ByteRecord) -> Result<Vec<Column>, String> {
-    let names: Vec<&[u8]> = header.iter().collect();
+fn columns(names: &[&[u8]]) -> Result<Vec<Column>, String> {
     let expected = || {
-        let found = String::from_utf8_lossy(header.as_slice());
-        let found: String = found.chars().take(80).collect();
-        format!("the header is not count,time,heap_size,minor_gcs (or with several times); its names are {found:?}")
+        let found: String = String::from_utf8_lossy(&names.join(&b',')).chars().take(80).collect();
+        format!("the header is not count,time,heap_size,minor_gcs (or with several times) but {found:?}")
     };
     let is_time = |name: &[u8]| {
         name.starts_with(b"time") && name.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_') && name.len() < 64
     };
-    let [b"count", times @ .., b"heap_size", b"minor_gcs"] = &names[..] else { return Err(expected()) };
+    let [b"count", times @ .., b"heap_size", b"minor_gcs"] = names else { return Err(expected()) };
     let unique = times.iter().enumerate().all(|(index, name)| !times[..index].contains(name));
     if times.is_empty() || times.len() > 64 || !unique || !times.iter().all(|name| is_time(name)) {
         return Err(expected());
@@ -178,16 +183,6 @@ fn number(field: &[u8], column: &[u8]) -> Result<u64, String> {
         let found: String = String::from_utf8_lossy(field).chars().take(40).collect();
         format!("{} is {found:?}: a whole number was expected", String::from_utf8_lossy(column))
     })
-}
-
-fn malformed(name: &str, error: &::csv::Error) -> Error {
-    let line = error.position().map(|p| p.line());
-    match error.kind() {
-        ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            Error::new(name, line, format!("it has {len} fields, and {expected_len} were expected, as in the header"))
-        }
-        _ => Error::new(name, line, error.to_string()),
-    }
 }
 
 /// What the name of a file says.
@@ -213,7 +208,7 @@ impl Told {
         let workload = case.to_lowercase();
         params.insert("target".to_owned(), target.to_owned());
         if group == OWN_GROUP {
-            for (name, value) in param.split('+').filter_map(|pair| pair.split_once('=')) {
+            for (name, value) in param.split(';').filter_map(|pair| pair.split_once('=')) {
                 let kind = if name == "lang" { &mut params } else { &mut requested };
                 kind.insert(name.to_owned(), value.to_owned());
             }
