@@ -54,6 +54,11 @@ pub trait Environment: Sync {
     /// Programs that take part, with their versions.
     fn versions(&self) -> Vec<(String, String)>;
 
+    /// How many first rows of a trial of `part` are cold here: as the workload says, unless its rows are of another kind.
+    fn cold_rows(&self, part: &Part) -> u64 {
+        part.cold_rows
+    }
+
     /// Starts a fresh probe for `job`.
     ///
     /// # Errors

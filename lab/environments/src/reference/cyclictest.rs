@@ -17,6 +17,7 @@ pub static CYCLICTEST: Tool = Tool {
     does,
     arguments,
     server: None,
+    every_sample: true,
     rows,
 };
 

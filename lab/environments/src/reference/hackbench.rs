@@ -16,6 +16,7 @@ pub static HACKBENCH: Tool = Tool {
     does,
     arguments,
     server: None,
+    every_sample: false,
     rows,
 };
 
@@ -46,5 +47,5 @@ fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {
 
 fn rows(output: &Output<'_>) -> Result<Vec<PartRows>, String> {
     let seconds = number_after(output.stdout, "Time:")?;
-    Ok(vec![(0, vec![vec![(seconds * 1e9).round() as u64]])])
+    Ok(vec![(0, vec![vec![(seconds * 1e9).round() as u64, output.params.number("groups")]])])
 }

@@ -14,6 +14,7 @@ pub static IPERF3: Tool = Tool {
     does,
     arguments,
     server: Some(|port| vec!["-s".into(), "-1".into(), "-p".into(), port.to_string()]),
+    every_sample: false,
     rows,
 };
 

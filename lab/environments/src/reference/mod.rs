@@ -26,12 +26,15 @@ use std::time::{Duration, Instant};
 
 use kizami_protocol::Report;
 use kizami_settings::{Scope, process};
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::{Params, Part, Workload};
 
 use crate::error::Error;
 use crate::job::Job;
 use crate::launch::{self, Started};
 use crate::{Environment, Place, locate};
+
+/// How long after its start a tool has arranged itself.
+const SETTLED: Duration = Duration::from_millis(100);
 
 /// Rows of one part, as a tool's output gave them.
 pub(crate) type PartRows = (usize, Vec<Vec<u64>>);
@@ -49,6 +52,8 @@ pub struct Tool {
     arguments: fn(&Job, &Path, u16) -> Vec<String>,
     /// The arguments of its server, which is started first and listens on the port, for tools that have one.
     server: Option<fn(u16) -> Vec<String>>,
+    /// Whether it gives every sample, and not one figure of all its loops.
+    every_sample: bool,
     /// What its output says.
     rows: fn(&Output<'_>) -> Result<Vec<PartRows>, String>,
 }
@@ -77,6 +82,10 @@ impl Environment for Tool {
         (self.does)(workload, params)
     }
 
+    fn cold_rows(&self, part: &Part) -> u64 {
+        if self.every_sample { part.cold_rows } else { 0 }
+    }
+
     fn versions(&self) -> Vec<(String, String)> {
         let version = self.program().ok().and_then(|path| locate::version(&path, self.version));
         version.map(|v| (self.name.to_owned(), v)).into_iter().collect()
@@ -97,6 +106,8 @@ impl Environment for Tool {
         let (rows, params, scratch) = (self.rows, job.params.clone(), scratch.to_owned());
         let name = self.name;
         let listener: launch::Listener = Box::new(move |mut stream, sender| {
+            // It arranges its own threads first; what is read back before would not be what it measures under.
+            std::thread::sleep(SETTLED);
             let _ = sender.send(Ok(Report::Ready {}));
             let mut bytes = Vec::new();
             let read = stream.read_to_end(&mut bytes).map_err(|e| format!("{name}'s output cannot be read: {e}"));

@@ -16,6 +16,7 @@ pub static NUTTCP: Tool = Tool {
     does,
     arguments,
     server: Some(|port| vec!["-S".into(), "--nofork".into(), format!("-P{port}")]),
+    every_sample: false,
     rows,
 };
 

@@ -16,6 +16,7 @@ pub static PERF: Tool = Tool {
     does,
     arguments,
     server: None,
+    every_sample: false,
     rows,
 };
 
@@ -60,13 +61,18 @@ fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {
     arguments
 }
 
+fn ns(time: f64) -> u64 {
+    time.round() as u64
+}
+
 fn rows(output: &Output<'_>) -> Result<Vec<PartRows>, String> {
     let text = output.stdout;
-    let sample = match output.params.workload().name {
-        "messages" => number_after(text, "Total time:")? * 1e9,
-        "pipe-rtt" => number_before(text, "usecs/op")? * 1e3,
+    let params = output.params;
+    let row = match params.workload().name {
+        "messages" => vec![ns(number_after(text, "Total time:")? * 1e9), params.number("groups")],
+        "pipe-rtt" => vec![ns(number_before(text, "usecs/op")? * 1e3)],
         // A sample of this workload times a batch of calls.
-        _ => number_before(text, "usecs/op")? * 1e3 * output.params.number("batch") as f64,
+        _ => vec![ns(number_before(text, "usecs/op")? * 1e3 * params.number("batch") as f64)],
     };
-    Ok(vec![(0, vec![vec![sample.round() as u64]])])
+    Ok(vec![(0, vec![row])])
 }

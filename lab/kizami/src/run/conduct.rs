@@ -153,7 +153,7 @@ impl OneTrial<'_> {
         };
         for (&series, part) in self.series.iter().zip(&self.planned.parts) {
             if let Some(trial) = self.writer.trial(series) {
-                trial.cold_rows = part.cold_rows;
+                trial.cold_rows = job.environment.cold_rows(part);
             }
         }
         self.say_what_was_refused();
