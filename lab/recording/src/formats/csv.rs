@@ -2,11 +2,14 @@
 //!
 //! Before the series' own columns stand `trial` (from 1), `row` (from 1 in each trial) and `cold` (1 for a row that
 //! summaries leave out, else 0). A header names each column with its unit, such as `time (ns)`.
+//!
+//! And the summaries of many series, one line each.
 
 use std::io::{self, Write};
 
 use super::{NotExported, each_row};
-use crate::folder::{Loaded, Unit};
+use crate::folder::{Loaded, Measured, Unit};
+use crate::stats::{Interval, Options, Summary};
 
 /// Writes all trials of `series`.
 ///
@@ -34,6 +37,75 @@ pub fn export(series: &Loaded<'_>, out: &mut dyn Write) -> Result<(), NotExporte
         first += trial.rows;
     }
     Ok(csv.flush()?)
+}
+
+/// Writes the summary of every series that has one: figures are of samples as they were taken, of which each timed so
+/// many `operations`, in `unit`. What a sample is too small to say is empty; what was watched beside the work is left
+/// out.
+///
+/// # Errors
+/// When there is no summary, or `out` refuses.
+pub fn summaries(series: &[Loaded<'_>], options: &Options, out: &mut dyn Write) -> Result<(), NotExported> {
+    let measured = series.iter().filter(|s| s.series.measured() != Measured::Watched);
+    let summaries: Vec<_> = measured.filter_map(|s| Some((s, Summary::of(&*s.values(), options)?))).collect();
+    if summaries.is_empty() {
+        return Err(NotExported::Impossible("no series has a sample: there is nothing to summarise".into()));
+    }
+    let mut csv = ::csv::Writer::from_writer(out);
+    for (index, (series, summary)) in summaries.iter().enumerate() {
+        let fields = fields(series, summary);
+        if index == 0 {
+            csv.write_record(fields.iter().map(|(name, _)| name)).map_err(io::Error::from)?;
+        }
+        csv.write_record(fields.iter().map(|(_, value)| value)).map_err(io::Error::from)?;
+    }
+    Ok(csv.flush()?)
+}
+
+/// What stands in the line of one series, with the names of the columns.
+fn fields(series: &Loaded<'_>, s: &Summary) -> Vec<(&'static str, String)> {
+    fn text<T: ToString>(value: Option<T>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
+    }
+    let low = |interval: Option<Interval>| text(interval.map(|i| i.low));
+    let high = |interval: Option<Interval>| text(interval.map(|i| i.high));
+    let about = series.series;
+    let (kind, operations) = match about.measured() {
+        Measured::Time { operations } => (about.columns.first().map_or("", |c| unit(c.unit)), operations),
+        Measured::Throughput | Measured::Watched => (unit(Unit::BitsPerSecond), 1),
+    };
+    vec![
+        ("series", about.name.clone()),
+        ("workload", about.workload.clone()),
+        ("environment", about.environment.clone()),
+        ("part", about.part.clone()),
+        ("emulated", u8::from(about.emulated).to_string()),
+        ("unit", kind.to_owned()),
+        ("operations", operations.to_string()),
+        ("count", s.count.to_string()),
+        ("min", s.min.to_string()),
+        ("max", s.max.to_string()),
+        ("mean", s.mean.to_string()),
+        ("mean_low", low(s.mean_interval)),
+        ("mean_high", high(s.mean_interval)),
+        ("variance", text(s.variance)),
+        ("standard_deviation", text(s.standard_deviation)),
+        ("mode", s.mode.value.to_string()),
+        ("mode_bin_width", s.mode.bin_width.to_string()),
+        ("lower_quartile", s.lower_quartile.to_string()),
+        ("median", s.median.to_string()),
+        ("median_low", low(s.median_interval)),
+        ("median_high", high(s.median_interval)),
+        ("upper_quartile", s.upper_quartile.to_string()),
+        ("p90", text(s.p90)),
+        ("p95", text(s.p95)),
+        ("p99", text(s.p99)),
+        ("p99_low", low(s.p99_interval)),
+        ("p99_high", high(s.p99_interval)),
+        ("p99.9", text(s.p99_9)),
+        ("p99.99", text(s.p99_99)),
+        ("p99.999", text(s.p99_999)),
+    ]
 }
 
 fn unit(unit: Unit) -> &'static str {

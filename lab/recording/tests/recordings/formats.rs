@@ -5,6 +5,7 @@ use std::path::Path;
 
 use kizami_recording::folder::{Column, Outcome, Reader, Series, State, Unit, Writer};
 use kizami_recording::formats::{Imported, NotExported, Rows, csv, cyclictest, nerves, save};
+use kizami_recording::stats::Options;
 
 use crate::support::{recording, series, trial, values};
 
@@ -285,4 +286,32 @@ fn csv_has_every_sample_of_every_trial_with_all_columns() {
     assert!(written.starts_with(expected), "{}", &written[..300]);
     let last = written.lines().last().expect("a line");
     assert_eq!((last, written.lines().count()), ("3,3000,0,5998,5999", 1 + 2 + 1 + 3000));
+}
+
+#[test]
+fn summaries_have_a_line_a_series_with_what_is_known_of_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = dir.path().join("r");
+    let mut writer = Writer::create(&folder, recording()).expect("a new folder");
+    let time = writer.add_series(Series { operations: 10, ..series("time", 1) });
+    let columns = ["time", "bytes"].map(|name| Column::new(name, Unit::Count)).into();
+    let rate = writer.add_series(Series { columns, ..series("rate", 2) });
+    let columns = ["when", "MemFree"].map(|name| Column::new(name, Unit::Count)).into();
+    let watched = writer.add_series(Series { columns, ..series("watched", 2) });
+    writer.add_series(series("never-run", 1));
+    trial(&mut writer, time, &[99, 10, 20, 40], 1, &Outcome::Complete);
+    trial(&mut writer, rate, &[1_000_000_000, 125], 0, &Outcome::Complete);
+    trial(&mut writer, watched, &[1, 2, 3, 4], 0, &Outcome::Complete);
+    let reader = Reader::open(&folder).expect("a recording");
+    let all: Vec<_> = reader.series().collect();
+    let written = text(|out| csv::summaries(&all, &Options::default(), out));
+    let mut csv = ::csv::Reader::from_reader(written.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> = csv.deserialize().collect::<Result<_, _>>().expect("CSV");
+    let of = |row: usize, names: [&str; 9]| names.map(|name| rows[row][name].clone());
+    let names = ["series", "unit", "operations", "count", "min", "max", "median", "variance", "p99"];
+    assert_eq!(rows.len(), 2);
+    assert_eq!(of(0, names), ["time", "ns", "10", "3", "10", "40", "20", "233.33333333333334", ""]);
+    assert_eq!(of(1, names), ["rate", "bit/s", "1", "1", "1000", "1000", "1000", "", ""]);
+    let none = csv::summaries(&all[2..], &Options::default(), &mut Vec::new());
+    assert!(matches!(none, Err(NotExported::Impossible(_))), "{none:?}");
 }

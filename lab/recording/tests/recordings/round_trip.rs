@@ -96,41 +96,46 @@ fn a_series_that_could_not_be_read_again_is_not_begun() {
     trial(&mut writer, good, &[1, 2], 0, &Outcome::Complete);
 }
 
-/// Trials of pieces of rows, for a series of that many columns.
-fn trials(columns: usize) -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
-    let cell = prop_oneof![any::<u64>(), 0u64..100];
-    let piece = (0usize..40).prop_flat_map(move |rows| prop::collection::vec(cell.clone(), rows * columns));
-    prop::collection::vec(prop::collection::vec(piece, 0..5), 0..5)
+/// A series to write: its columns, its trials as pieces of whole rows, and how many first rows of each trial are cold.
+#[derive(Debug, Clone)]
+struct Written {
+    columns: usize,
+    trials: Vec<Vec<Vec<u64>>>,
+    cold: u64,
 }
 
-fn two_series() -> impl Strategy<Value = [(usize, Vec<Vec<Vec<u64>>>, u64); 2]> {
-    let one = || (1usize..5).prop_flat_map(|columns| (Just(columns), trials(columns), 0u64..50));
-    [one(), one()]
+fn written() -> impl Strategy<Value = Written> {
+    (1usize..5, 0u64..50).prop_flat_map(|(columns, cold)| {
+        let cell = prop_oneof![any::<u64>(), 0u64..100];
+        let piece = (0usize..40).prop_flat_map(move |rows| prop::collection::vec(cell.clone(), rows * columns));
+        let trials = prop::collection::vec(prop::collection::vec(piece, 0..5), 0..5);
+        trials.prop_map(move |trials| Written { columns, trials, cold })
+    })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn rows_come_back_whatever_the_pieces_and_trials(two in two_series()) {
+    fn rows_come_back_whatever_the_pieces_and_trials(two in [written(), written()]) {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = dir.path().join("r");
         let mut writer = Writer::create(&folder, recording()).expect("a new folder");
-        let indices = [writer.add_series(series("a", two[0].0)), writer.add_series(series("b", two[1].0))];
+        let indices = [writer.add_series(series("a", two[0].columns)), writer.add_series(series("b", two[1].columns))];
         for number in 0..5 {
             // Both run together while both have a trial; the second appends more than it reserved room for.
-            let running: Vec<usize> = (0..2).filter(|&i| number < two[i].1.len()).collect();
+            let running: Vec<usize> = (0..2).filter(|&i| number < two[i].trials.len()).collect();
             if running.is_empty() { continue; }
             let chosen: Vec<usize> = running.iter().map(|&i| indices[i]).collect();
             writer.begin_trial(&chosen, &vec![3; chosen.len()], STARTED).expect("a trial");
             for piece in 0..5 {
                 for &i in &running {
-                    if let Some(cells) = two[i].1[number].get(piece) {
+                    if let Some(cells) = two[i].trials[number].get(piece) {
                         writer.append(indices[i], cells).expect("rows");
                     }
                 }
             }
             for &i in &running {
-                writer.trial(indices[i]).expect("a trial").cold_rows = two[i].2;
+                writer.trial(indices[i]).expect("a trial").cold_rows = two[i].cold;
             }
             writer.end_trial(&chosen, &Outcome::Complete).expect("an end");
         }
@@ -138,7 +143,7 @@ proptest! {
         let reader = Reader::open(&folder).expect("a recording");
         prop_assert_eq!(reader.damage(), &[]);
         prop_assert_eq!(reader.recording(), writer.recording());
-        for (name, (columns, trials, cold)) in ["a", "b"].into_iter().zip(&two) {
+        for (name, Written { columns, trials, cold }) in ["a", "b"].into_iter().zip(&two) {
             let read = reader.find(name).expect("the series");
             for column in 0..*columns {
                 let of = |cells: &[u64]| cells.iter().skip(column).step_by(*columns).copied().collect::<Vec<u64>>();
