@@ -1,0 +1,161 @@
+//! What the commands give when all is well.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::harness::{Lab, text};
+
+#[test]
+fn a_run_gives_a_recording_a_report_and_findings() {
+    let lab = Lab::new();
+    let ran = lab.kizami(&["run", "empty", "--wait", "--set", "samples=1000", "--json"]).succeeded();
+    let said = ran.json();
+    assert!(said["findings"].is_array(), "{ran}");
+    let recording = lab.path().join(said["recording"].as_str().expect("a path"));
+    let page = fs::read_to_string(lab.path().join(said["report"].as_str().expect("a path"))).expect("the report");
+    assert!(!page.contains("<script"));
+    for loads in ["src=\"http", "src='http", "href=\"http", "url(http", "@import", "<link", "<iframe"] {
+        assert!(!page.contains(loads), "the report loads something: {loads}");
+    }
+    assert!(!recording.join("scratch").exists());
+
+    let shown = lab.kizami(&["show", "--json", "--deadline", "100us"]).succeeded().json();
+    let series = &shown["series"][0];
+    // The first is cold.
+    assert_eq!(series["summary"]["count"], 999, "{series}");
+    let deadline = &series["deadline"];
+    assert!(deadline.is_object(), "{series}");
+    let all = lab.kizami(&["show"]).succeeded();
+    assert!(all.out.contains("empty"), "{all}");
+    let deadline = lab.kizami(&["show", "--deadline", "100us"]).succeeded();
+    assert!(deadline.out.contains("100"), "{deadline}");
+    let one = lab.kizami(&["show", "--series", "empty"]).succeeded();
+    assert!(one.out.contains("median"), "{one}");
+
+    let report = lab.path().join("elsewhere.html");
+    lab.kizami(&["report", "--out", text(&report)]).succeeded();
+    assert_eq!(fs::read_to_string(report).expect("a report"), page, "the same recording gives the same report");
+}
+
+#[test]
+fn a_recording_compared_with_itself_is_no_different() {
+    let lab = Lab::new();
+    lab.kizami(&["run", "empty", "--wait", "--trials", "3", "--set", "samples=1000"]).succeeded();
+    let recording = lab.recording();
+    for measure in ["median", "mean", "p99", "max"] {
+        let args = ["compare", text(&recording), text(&recording), "--measure", measure];
+        let compared = lab.kizami(&[&args[..], &["--json"]].concat()).succeeded().json();
+        let comparison = &compared[0]["comparison"];
+        assert_eq!(comparison["ratio"], 1.0, "{measure}: {compared}");
+        let table = lab.kizami(&args).succeeded();
+        assert!(table.out.contains("not supported"), "{table}");
+    }
+}
+
+#[test]
+fn what_there_is_and_what_would_run_is_told_without_measuring() {
+    let lab = Lab::new();
+    let names = lab.kizami(&["list", "--json"]).succeeded().json();
+    let names: Vec<_> = names.as_array().expect("a list").iter().filter_map(|n| n["name"].as_str()).collect();
+    for name in ["linux", "nerves", "wakeup", "host", "beam", "policy", "cpu"] {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    for name in ["wakeup", "policy", "beam"] {
+        lab.kizami(&["list", name]).succeeded();
+        lab.kizami(&["list", name, "--json"]).succeeded().json();
+    }
+    let findings = lab.kizami(&["doctor", "--quick", "--json"]).succeeded().json();
+    assert!(findings.as_array().is_some_and(|f| f.len() > 5), "{findings}");
+
+    let plan = lab.kizami(&["run", "linux", "nerves", "--dry-run"]).succeeded();
+    assert!(plan.out.contains("wakeup") && plan.out.contains("trials, about"), "{plan}");
+    let plan = lab.kizami(&["run", "linux", "--dry-run", "--json"]).succeeded().json();
+    assert!(plan["seconds"].as_f64().is_some_and(|s| s > 1.0), "{plan}");
+    assert!(lab.recordings().is_empty());
+
+    for shell in ["bash", "zsh", "fish"] {
+        let completions = lab.kizami(&["completions", shell]).succeeded();
+        assert!(completions.out.contains("kizami"), "{completions}");
+        assert!(!completions.out.contains("\u{1b}"));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_order() {
+    let lab = Lab::new();
+    let order = |seed: &str, out: &str| {
+        let trials = ["--trials", "3", "--set", "samples=100,200,300,400"];
+        let args = [&["run", "empty", "--wait", "--seed", seed, "--out", out][..], &trials].concat();
+        lab.kizami(&args).succeeded();
+        let text = fs::read(lab.path().join(out).join("recording.json")).expect("a recording");
+        serde_json::from_slice::<Value>(&text).expect("JSON")["order"].clone()
+    };
+    let first = order("7", "first");
+    assert_eq!(first.as_array().map(Vec::len), Some(12));
+    assert_eq!(first, order("7", "second"));
+    assert_ne!(first, order("8", "third"), "the seeds were chosen to differ");
+}
+
+#[test]
+fn colours_are_only_where_they_are_wanted() {
+    let lab = Lab::new();
+    lab.kizami(&["run", "empty", "--wait", "--set", "samples=1000", "--color", "never"]).succeeded();
+    for args in [&["show"][..], &["doctor", "--quick"], &["list"]] {
+        let with = |when| lab.kizami(&[args, &["--color", when]].concat()).succeeded().out;
+        assert!(!with("never").contains('\u{1b}'), "{args:?}");
+        assert!(!with("auto").contains('\u{1b}'), "{args:?}: a file is no terminal");
+        assert!(with("always").contains('\u{1b}'), "{args:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let lab = Lab::new();
+    lab.kizami(&["run", "empty", "--wait", "--set", "samples=1000"]).succeeded();
+    let run = &["run", "empty", "--wait", "--set", "samples=1000", "--trials", "3"][..];
+    for args in [&["list"][..], &["list", "--json"], &["show"], &["doctor", "--quick"], &["completions", "bash"],
+        &["run", "linux", "--dry-run"], &["run", "linux", "--dry-run", "--json"], run]
+    {
+        let mut command = lab.command(args);
+        // Nobody reads what it gives.
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        drop(child.stdout.take());
+        let messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let messages: Vec<_> = messages.map_while(Result::ok).collect();
+        let status = child.wait().expect("our child");
+        assert!(status.success(), "{args:?}: {status}: {messages:?}");
+    }
+    // Nobody reads what it says either.
+    let mut command = lab.command(run);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    drop(child.stderr.take());
+    assert!(child.wait().expect("our child").success());
+    let mut recordings = lab.recordings();
+    recordings.sort();
+    let last = lab.show(recordings.last().expect("a recording"));
+    assert_eq!(crate::harness::trials(&last).len(), 3);
+}
+
+#[test]
+fn samples_go_out_and_come_back_the_same() {
+    let lab = Lab::new();
+    lab.kizami(&["run", "empty", "--wait", "--set", "samples=1000"]).succeeded();
+    for format in ["csv", "nerves", "cyclictest", "figures", "summary"] {
+        let folder = lab.path().join(format);
+        lab.kizami(&["export", format, "--out", text(&folder)]).succeeded();
+        assert!(fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()), "{format} wrote nothing");
+    }
+    for format in ["nerves", "cyclictest"] {
+        let files: Vec<_> = fs::read_dir(lab.path().join(format)).expect("a folder").flatten().map(|f| f.path()).collect();
+        let out = format!("back-{format}");
+        let mut args = vec!["import", format, "--out", &out];
+        args.extend(files.iter().map(|f| text(f)));
+        lab.kizami(&args).succeeded();
+        let back = lab.show(&lab.path().join(&out));
+        let count = back["series"][0]["summary"]["count"].as_u64();
+        assert!(count.is_some_and(|count| (999..=1000).contains(&count)), "{format}: {back}");
+    }
+}
