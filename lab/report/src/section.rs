@@ -61,7 +61,7 @@ pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>], options: &
     let shown: Vec<&Series> = measures.iter().map(Measure::series).collect();
     let (in_force, refused) = settings::in_force(&shown);
     let id = format!("{}-{}", study.name, group.id);
-    let figures = Figures { id: &id, study, group, measures: &measures, settings: settings::line(&in_force), options };
+    let figures = Figures { id: &id, study, group, measures: &measures, settings: caption(&in_force, &shown), options };
     Some(Section {
         figures: figures.all(),
         tables: tables::of(study, group, &measures),
@@ -248,6 +248,12 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
     }
 }
 
+/// What stands under a figure: what was in force, and what measuring cost.
+fn caption(in_force: &[(String, String)], series: &[&Series]) -> String {
+    let lines = [settings::line(in_force), settings::cost(series)];
+    lines.iter().filter(|line| !line.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" — ")
+}
+
 /// Series of the host with those of other environments that did the same.
 fn pairs<'m, 'r, 'a>(measures: &'m [Measure<'r, 'a>]) -> Vec<(&'m Measure<'r, 'a>, &'m Measure<'r, 'a>)> {
     let mut pairs = Vec::new();
@@ -272,5 +278,6 @@ fn compare(
     let (a, b) = (ours.analysis.loaded.trial_values(), theirs.analysis.loaded.trial_values());
     let a: Vec<&dyn stats::Samples> = a.iter().map(|v| &**v as &dyn stats::Samples).collect();
     let b: Vec<&dyn stats::Samples> = b.iter().map(|v| &**v as &dyn stats::Samples).collect();
-    stats::compare(&a, &b, stats::compare::Measure::Median, options)
+    let design = ours.analysis.loaded.design_with(&theirs.analysis.loaded);
+    stats::compare(&a, &b, design, stats::compare::Measure::Median, options)
 }

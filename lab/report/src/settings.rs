@@ -50,6 +50,32 @@ fn refused(series: &[&Series]) -> Vec<String> {
     sentences
 }
 
+/// What taking the samples cost, in words: the clock pair, and what happened in the window that should not have.
+pub fn cost(series: &[&Series]) -> String {
+    let facts = |name: &str| -> Vec<f64> {
+        let trials = series.iter().flat_map(|s| &s.trials);
+        trials.filter_map(|t| t.facts.get(name).copied()).collect()
+    };
+    let mut pairs = facts("clock_pair_ns");
+    pairs.sort_by(f64::total_cmp);
+    let mut words = Vec::new();
+    if let Some(pair) = pairs.get(pairs.len() / 2) {
+        words.push(format!("taking the time {pair:.0} ns"));
+    }
+    let mut recording = facts("recording_ns");
+    recording.sort_by(f64::total_cmp);
+    if let Some(beyond) = recording.get(recording.len() / 2) {
+        words.push(format!("recording {beyond:.1} ns"));
+    }
+    for (name, what) in [("allocations", "allocations"), ("major_faults", "page faults from disk")] {
+        let counts = facts(name);
+        if !counts.is_empty() {
+            words.push(format!("{what} in the window {:.0}", counts.iter().sum::<f64>()));
+        }
+    }
+    words.join(" · ")
+}
+
 /// The pairs as one line.
 pub fn line(pairs: &[(String, String)]) -> String {
     let words: Vec<String> = pairs.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();

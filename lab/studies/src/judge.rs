@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use kizami_recording::folder::{Loaded, Measured, Series, Unit};
 use kizami_recording::stats::compare::{ENOUGH_TRIALS, Measure};
-use kizami_recording::stats::{Comparison, Interval, Options, Samples, Summary, compare};
+use kizami_recording::stats::{Comparison, Design, Interval, Options, Samples, Summary, compare};
 
 use crate::claim::{Claim, Expects};
 use crate::loss;
@@ -31,6 +31,9 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The figures that decided, with their units.
     pub shown: String,
+    /// The figure alone, with its interval and its bounds: `1.01 (0.99 to 1.07; bound 0.90 to 1.10)`. Empty where there is
+    /// none.
+    pub figure: String,
 }
 
 /// Worse ones are greater.
@@ -127,7 +130,8 @@ impl Claim {
         if self.statistic == Statistic::Loss {
             let Some(figure) = loss_of(one) else { return not_measured("nothing was sent") };
             let shown = format!("loss {}, claimed {} to {}", unit(figure), unit(low), unit(high));
-            return Judgement { verdict: inside(figure, None, low, high), shown };
+            let figure_alone = format!("{} (bound {} to {})", unit(figure), unit(low), unit(high));
+            return Judgement { verdict: inside(figure, None, low, high), shown, figure: figure_alone };
         }
         let operations = operations(one.series);
         let Some(summary) = Summary::of(&*one.values(), options) else { return not_measured("it has no samples") };
@@ -145,8 +149,9 @@ impl Claim {
         if let Some(interval) = interval {
             shown.push_str(&format!(" (95 %: {} to {})", unit(interval.low), unit(interval.high)));
         }
+        let figure_alone = format!("{} (bound {} to {})", unit(figure), unit(low), unit(high));
         shown.push_str(&format!(", claimed {} to {}", unit(low), unit(high)));
-        Judgement { verdict: inside(figure, interval, low, high), shown }
+        Judgement { verdict: inside(figure, interval, low, high), shown, figure: figure_alone }
     }
 
     /// The statistic of one operation, over all trials, as it is shown.
@@ -191,7 +196,7 @@ impl Claim {
             Ok(compared) => compared,
             Err(why) => {
                 shown.push_str(&format!("; {why}"));
-                return Judgement { verdict: Verdict::NotSupported, shown };
+                return Judgement { verdict: Verdict::NotSupported, shown, figure: String::new() };
             }
         };
         let scale = operations(b) / operations(a);
@@ -205,16 +210,19 @@ impl Claim {
         let interval = Interval { low: comparison.interval.low * scale, high: comparison.interval.high * scale };
         let (low, high) = (ratio(interval.low), ratio(interval.high));
         shown.push_str(&format!("; {}{} times (95 %: {low} to {high})", compared.by, ratio(times)));
+        let mut figure = format!("{} ({low} to {high}", ratio(times));
         let verdict = match self.expects {
             Expects::Below(_) => ordered(interval.high < 1.0, interval.low > 1.0),
             Expects::Above(_) => ordered(interval.low > 1.0, interval.high < 1.0),
             Expects::Near(_, within) => {
                 shown.push_str(&format!(", claimed {} to {}", ratio(1.0 - within), ratio(1.0 + within)));
+                figure.push_str(&format!("; bound {} to {}", ratio(1.0 - within), ratio(1.0 + within)));
                 inside(times, Some(interval), 1.0 - within, 1.0 + within)
             }
             Expects::Between(..) => return not_measured("it is compared with nothing"),
         };
-        Judgement { verdict, shown }
+        figure.push(')');
+        Judgement { verdict, shown, figure }
     }
 }
 
@@ -258,6 +266,7 @@ fn compared(statistic: Statistic, a: Loaded<'_>, b: Loaded<'_>, options: &Option
         return losses(a, b, options);
     }
     let (trials_a, trials_b) = (a.trial_values(), b.trial_values());
+    let design = a.design_with(&b);
     let few = trials_a.len().min(trials_b.len()) < ENOUGH_TRIALS;
     let direct = match statistic {
         Statistic::Mean => Some(Measure::Mean),
@@ -269,8 +278,8 @@ fn compared(statistic: Statistic, a: Loaded<'_>, b: Loaded<'_>, options: &Option
     if let Some(measure) = direct {
         // Few trials are pooled; of a throughput there are rows to pool, and not only one figure a trial.
         let comparison = match few {
-            true => with(&wholes(&[a.values()]), &wholes(&[b.values()]), measure, options)?,
-            false => with(&wholes(&trials_a), &wholes(&trials_b), measure, options)?,
+            true => with(&wholes(&[a.values()]), &wholes(&[b.values()]), Design::Apart, measure, options)?,
+            false => with(&wholes(&trials_a), &wholes(&trials_b), design, measure, options)?,
         };
         return Ok(Compared { comparison, by: String::new() });
     }
@@ -291,15 +300,22 @@ fn compared(statistic: Statistic, a: Loaded<'_>, b: Loaded<'_>, options: &Option
         };
         pieces.iter().map(|piece| figure(piece).map_err(str::to_owned)).collect()
     };
-    let comparison = with(&figures(&a)?, &figures(&b)?, Measure::Median, options)?;
+    let design = if few { Design::Apart } else { design };
+    let comparison = with(&figures(&a)?, &figures(&b)?, design, Measure::Median, options)?;
     Ok(Compared { comparison, by })
 }
 
-fn with<S: Samples>(a: &[S], b: &[S], measure: Measure, options: &Options) -> Result<Comparison, String> {
+fn with<S: Samples>(
+    a: &[S],
+    b: &[S],
+    design: Design,
+    measure: Measure,
+    options: &Options,
+) -> Result<Comparison, String> {
     fn side<S: Samples>(trials: &[S]) -> Vec<&dyn Samples> {
         trials.iter().map(|trial| trial as &dyn Samples).collect()
     }
-    compare(&side(a), &side(b), measure, options).map_err(|why| why.to_string())
+    compare(&side(a), &side(b), design, measure, options).map_err(|why| why.to_string())
 }
 
 /// Losses are compared by trials only: one trial has one.
@@ -311,7 +327,7 @@ fn losses(a: Loaded<'_>, b: Loaded<'_>, options: &Options) -> Result<Compared, S
     }
     let whole =
         |shares: Vec<f64>| shares.into_iter().map(|s| vec![(s * FINE_SHARE).round() as u64]).collect::<Vec<_>>();
-    let comparison = with(&whole(of_a), &whole(of_b), Measure::Median, options)?;
+    let comparison = with(&whole(of_a), &whole(of_b), a.design_with(&b), Measure::Median, options)?;
     Ok(Compared { comparison, by: String::new() })
 }
 
@@ -380,7 +396,7 @@ fn ordered(as_claimed: bool, reverse: bool) -> Verdict {
 
 fn not_measured(why: impl Into<String>) -> Judgement {
     let why = why.into();
-    Judgement { shown: why.clone(), verdict: Verdict::NotMeasured(why) }
+    Judgement { shown: why.clone(), verdict: Verdict::NotMeasured(why), figure: String::new() }
 }
 
 fn worst(cases: Vec<(String, Judgement)>) -> Judgement {
@@ -394,5 +410,6 @@ fn worst(cases: Vec<(String, Judgement)>) -> Judgement {
     let mut said = BTreeSet::new();
     let texts = first.into_iter().chain(rest).map(|(name, j)| format!("{name}: {}", j.shown));
     let texts: Vec<_> = texts.filter(|text| said.insert(text.clone())).collect();
-    Judgement { verdict, shown: texts.join("; ") }
+    let figures: Vec<_> = cases.iter().map(|(_, j)| j.figure.as_str()).filter(|f| !f.is_empty()).collect();
+    Judgement { verdict, shown: texts.join("; "), figure: figures.join(", ") }
 }

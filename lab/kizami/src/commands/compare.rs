@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kizami_recording::folder::{Loaded, Measured, Reader};
 use kizami_recording::stats::compare::{self, Measure};
-use kizami_recording::stats::{Comparison, Options, Samples, Verdict};
+use kizami_recording::stats::{Comparison, Design, Options, Samples, Verdict};
 use kizami_report::plot::Unit;
 use kizami_report::text::{self, Look};
 use kizami_report::{RowKind, Table};
@@ -32,7 +32,9 @@ pub fn compare(args: &cli::Compare, json: bool, style: &Style) -> Result<u8, Exi
         cli::Measure::Max => Measure::Max,
     };
     let options = Options { seed: a.reader.recording().seed, ..Options::default() };
-    let compared = pairs.iter().map(|(x, y)| (x, y, of_pair(*x, *y, measure, &options)));
+    // Series of one run were interleaved; those of two runs were not.
+    let together = a.reader.folder() == b.reader.folder();
+    let compared = pairs.iter().map(|(x, y)| (x, y, of_pair(*x, *y, together, measure, &options)));
     if json {
         let rows: Vec<_> = compared
             .map(|(x, y, result)| match result {
@@ -100,17 +102,24 @@ fn pairs<'s>(a: &'s Side, b: &'s Side) -> Result<Vec<(Loaded<'s>, Loaded<'s>)>, 
     }
 }
 
-fn of_pair(a: Loaded<'_>, b: Loaded<'_>, measure: Measure, options: &Options) -> Result<Comparison, String> {
+fn of_pair(
+    a: Loaded<'_>,
+    b: Loaded<'_>,
+    together: bool,
+    measure: Measure,
+    options: &Options,
+) -> Result<Comparison, String> {
     if a.series.measured() != b.series.measured() {
         return Err("they do not measure the same quantity".into());
     }
     if a.series.emulated != b.series.emulated {
         return Err("one of them is an emulator's: its times are not compared with native ones".into());
     }
+    let design = if together { a.design_with(&b) } else { Design::Apart };
     let (a, b) = (a.trial_values(), b.trial_values());
     let a: Vec<&dyn Samples> = a.iter().map(|v| &**v as &dyn Samples).collect();
     let b: Vec<&dyn Samples> = b.iter().map(|v| &**v as &dyn Samples).collect();
-    compare::compare(&a, &b, measure, options).map_err(|why| why.to_string())
+    compare::compare(&a, &b, design, measure, options).map_err(|why| why.to_string())
 }
 
 fn row(name: String, series: Loaded<'_>, c: &Comparison) -> [String; 6] {

@@ -5,9 +5,9 @@
 //! and comparisons alike.
 
 use crate::quantity::Quantity;
-use crate::stats::Samples;
+use crate::stats::{Design, Samples};
 
-use super::model::Series;
+use super::model::{Outcome, Series};
 use super::read::Loaded;
 
 /// What the values of a series are.
@@ -71,6 +71,14 @@ impl<'a> Loaded<'a> {
         let sum = |of: fn(&Transfer) -> u64| rows.iter().map(of).map(|v| v as f64).sum::<f64>();
         let time = sum(|t| t.time);
         (time > 0.0).then(|| sum(|t| t.bytes) * 8e9 / time)
+    }
+
+    /// How the trials of this series and of `other`, of the same recording, relate: the order interleaves trials, so
+    /// those with the same number ran in the same round, unless one of them is missing.
+    pub fn design_with(&self, other: &Loaded<'_>) -> Design {
+        let whole = |series: &Series| series.trials.iter().all(|t| t.outcome == Outcome::Complete && t.rows > t.cold_rows);
+        let same = self.series.trials.len() == other.series.trials.len();
+        if same && whole(self.series) && whole(other.series) { Design::Rounds } else { Design::Apart }
     }
 
     /// Time and bytes of every row, by trial.

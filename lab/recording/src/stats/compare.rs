@@ -1,5 +1,8 @@
 //! Is A faster than B? The ratio of a statistic of two sides, with its interval and a verdict.
 //!
+//! Trials that were interleaved are compared round by round, because a machine drifts ([`Design::Rounds`]): the ratio is the
+//! median of the rounds' ratios, and rounds are resampled. Otherwise each side is resampled by itself:
+//!
 //! The sides of a comparison are trials: fresh processes, started in turn. What differs from start to start (memory layout,
 //! placement, what else ran) is often more than what differs from sample to sample, and more samples of one process do
 //! not average it out. With 5 or more trials on both sides, therefore, whole trials are resampled (a cluster bootstrap):
@@ -39,10 +42,22 @@ pub enum Measure {
 #[cfg_attr(feature = "std", derive(serde::Serialize))]
 #[cfg_attr(feature = "std", serde(rename_all = "kebab-case"))]
 pub enum Method {
+    /// Rounds of interleaved trials; the ratio is the median of the rounds' ratios.
+    Rounds,
     /// Whole trials; the figure of a side is the median of its trials.
     Trials,
     /// Blocks of the pooled samples; the variation from start to start is not in the interval.
     Blocks,
+}
+
+/// How the trials of the two sides relate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// Trial n of A and trial n of B ran in the same round: what changes from round to round (another tenant of the
+    /// machine) changes both, and the ratio within a round does not have it.
+    Rounds,
+    /// They were taken at other times.
+    Apart,
 }
 
 /// What the interval of the ratio supports.
@@ -121,6 +136,7 @@ impl core::error::Error for Incomparable {}
 pub fn compare(
     a: &[&dyn Samples],
     b: &[&dyn Samples],
+    design: Design,
     measure: Measure,
     options: &Options,
 ) -> Result<Comparison, Incomparable> {
@@ -130,6 +146,9 @@ pub fn compare(
     // Two streams of random numbers, so that the sides vary independently.
     let second = Options { seed: options.random().u64(..), ..*options };
     let trials = a.len().min(b.len());
+    if design == Design::Rounds && a.len() == b.len() && trials >= ENOUGH_TRIALS {
+        return of_rounds(a, b, measure, options);
+    }
     let (method, a, b) = if trials >= ENOUGH_TRIALS {
         (Method::Trials, Side::of_trials(a, measure, options)?, Side::of_trials(b, measure, &second)?)
     } else {
@@ -143,14 +162,40 @@ pub fn compare(
     // A resample of B may still be 0: two zeros are equal, and anything else is infinitely more.
     let ratio = |(a, b): (f64, f64)| if a == b { 1.0 } else { a / b };
     let interval = percentile_interval(a.replicates.into_iter().zip(b.replicates).map(ratio).collect());
-    let verdict = if interval.high < 1.0 {
-        Verdict::Lower
-    } else if interval.low > 1.0 {
-        Verdict::Higher
-    } else {
-        Verdict::NoDifferenceSupported
-    };
+    let verdict = Verdict::of(interval);
     Ok(Comparison { measure, a: a.figure, b: b.figure, ratio: a.figure / b.figure, interval, method, verdict })
+}
+
+/// Compares round by round.
+fn of_rounds(
+    a: &[&dyn Samples],
+    b: &[&dyn Samples],
+    measure: Measure,
+    options: &Options,
+) -> Result<Comparison, Incomparable> {
+    let figures = |side: &[&dyn Samples]| side.iter().map(|t| measure.of(*t)).collect::<Result<Vec<f64>, _>>();
+    let (mut a, mut b) = (figures(a)?, figures(b)?);
+    if b.contains(&0.0) {
+        return Err(Incomparable::Zero);
+    }
+    let ratios: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a / b).collect();
+    let ratio = Side::of_figures(ratios, options);
+    let interval = percentile_interval(ratio.replicates);
+    let (a, b) = (median(&mut a), median(&mut b));
+    let (method, verdict) = (Method::Rounds, Verdict::of(interval));
+    Ok(Comparison { measure, a, b, ratio: ratio.figure, interval, method, verdict })
+}
+
+impl Verdict {
+    fn of(interval: Interval) -> Self {
+        if interval.high < 1.0 {
+            Self::Lower
+        } else if interval.low > 1.0 {
+            Self::Higher
+        } else {
+            Self::NoDifferenceSupported
+        }
+    }
 }
 
 impl Measure {
@@ -186,6 +231,11 @@ struct Side {
 impl Side {
     fn of_trials(trials: &[&dyn Samples], measure: Measure, options: &Options) -> Result<Side, Incomparable> {
         let figures = trials.iter().map(|trial| measure.of(*trial)).collect::<Result<Vec<f64>, _>>()?;
+        Ok(Side::of_figures(figures, options))
+    }
+
+    /// The median of `figures`, and those of resamples of them.
+    fn of_figures(figures: Vec<f64>, options: &Options) -> Side {
         let mut random = options.random();
         let mut drawn = vec![0.0; figures.len()];
         let mut replicate = |_| {
@@ -193,7 +243,7 @@ impl Side {
             median(&mut drawn)
         };
         let replicates = (0..options.resamples.max(40)).map(&mut replicate).collect();
-        Ok(Side { figure: median(&mut figures.clone()), replicates })
+        Side { figure: median(&mut figures.clone()), replicates }
     }
 
     fn of_blocks(
@@ -237,7 +287,7 @@ mod tests {
         fn side(trials: &Trials) -> Vec<&dyn Samples> {
             trials.iter().map(|trial| trial as &dyn Samples).collect()
         }
-        compare(&side(a), &side(b), measure, &options)
+        compare(&side(a), &side(b), Design::Apart, measure, &options)
     }
 
     #[test]
@@ -276,6 +326,22 @@ mod tests {
         let got = of(&scattered(3), &scattered(4), Measure::Median).unwrap();
         assert_eq!((got.method, got.verdict), (Method::Trials, Verdict::NoDifferenceSupported));
         assert!(got.interval.width() > 0.03, "{got:?}");
+    }
+
+    #[test]
+    fn a_drift_that_both_sides_see_does_not_hide_a_difference_within_rounds() {
+        // The machine slows down to a third over the run; B takes a tenth longer in every round.
+        let round = |n: u64, factor: f64| vec![(1e5 * (1.0 + n as f64 / 3.0) * factor) as u64; 50];
+        let a: Trials = (0..7).map(|n| round(n, 1.0)).collect();
+        let b: Trials = (0..7).map(|n| round(n, 1.1)).collect();
+        fn side(trials: &Trials) -> Vec<&dyn Samples> {
+            trials.iter().map(|trial| trial as &dyn Samples).collect()
+        }
+        let compare = |design| compare(&side(&a), &side(&b), design, Measure::Median, &Options::default()).unwrap();
+        let (rounds, apart) = (compare(Design::Rounds), compare(Design::Apart));
+        assert_eq!((rounds.method, rounds.verdict), (Method::Rounds, Verdict::Lower), "{rounds:?}");
+        assert!((rounds.ratio - 1.0 / 1.1).abs() < 1e-3 && rounds.interval.width() < 0.01, "{rounds:?}");
+        assert_eq!(apart.verdict, Verdict::NoDifferenceSupported, "{apart:?}");
     }
 
     #[test]

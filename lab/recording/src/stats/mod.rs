@@ -30,7 +30,7 @@ pub mod sums;
 
 pub use bootstrap::Statistic;
 pub use boxplot::BoxPlot;
-pub use compare::{Comparison, Incomparable, Verdict, compare};
+pub use compare::{Comparison, Design, Incomparable, Verdict, compare};
 pub use deadline::Deadline;
 pub use extreme::{Extreme, Refusal};
 pub use mode::Mode;
