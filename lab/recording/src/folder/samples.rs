@@ -65,8 +65,8 @@ impl SamplesFile {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is shorter than its header"));
         }
         // SAFETY: the mapping is read-only and private to this process. Another process that cuts the file while it is
-        // read makes an access fault (SIGBUS); recordings are not written to after their run, and a run in progress
-        // only grows its files.
+        // read makes an access fault (SIGBUS); recordings are not written to after their run, and a run in progress cuts
+        // only what comes after the last whole row, which is never looked at.
         let map = unsafe { Mmap::map(file)? };
         let wrong = |why: String| Err(io::Error::new(io::ErrorKind::InvalidData, why));
         if &map[..8] != MAGIC {

@@ -12,6 +12,9 @@ use crate::support::{STARTED, by_trial, recording, series, skipped, trial};
 /// Tells the test that it runs on the small disk, and where that is.
 const DISK: &str = "KIZAMI_TEST_SMALL_DISK";
 
+/// The status of unshare(1) without the right to do it; a test that fails has another.
+const NO_UNSHARE: i32 = 1;
+
 /// Ends the shell that could not mount.
 const NO_MOUNT: i32 = 77;
 
@@ -30,7 +33,7 @@ fn on_a_small_disk(name: &str) -> Option<PathBuf> {
             let said = String::from_utf8_lossy(&ran.stdout);
             assert!(said.contains("1 passed"), "the test did not run there: {said}");
         }
-        Ok(ran) if ran.status.code() != Some(101) => skipped(&format!(
+        Ok(ran) if matches!(ran.status.code(), Some(NO_UNSHARE | NO_MOUNT)) => skipped(&format!(
             "recording, {name}: no file system of its own can be mounted here ({})",
             String::from_utf8_lossy(&ran.stderr).trim()
         )),
