@@ -64,18 +64,18 @@ fn a_full_disk_is_met_before_the_trial_that_would_not_fit() {
     };
     let (folder, mut writer, a) = begun(&disk, 1);
     let b = writer.add_series(series("b", 1));
-    let error = writer.begin_trial(&[a, b], &[10, 1 << 20], STARTED).expect_err("8 MiB do not fit");
+    let error = writer.begin_trial(&[a, b], &[100_000, 1 << 20], STARTED).expect_err("8 MiB do not fit");
     assert_full(&error);
-    // There was room to say how it ended, because nothing stays reserved.
+    // There is room to say how it ended.
     writer.finish(State::Failed).expect("room for the end");
     let reader = Reader::open(&folder).expect("a recording");
     assert_eq!(reader.damage(), []);
     assert_eq!(reader.recording(), writer.recording());
     assert_eq!(by_trial(&reader, "a"), [(0..100).collect::<Vec<u64>>()]);
     assert_eq!(reader.recording().order.len(), 1);
-    // And a smaller one still fits.
-    trial(&mut writer, b, &[7; 1000], 0, &Outcome::Complete);
-    assert_eq!(by_trial(&Reader::open(&folder).expect("a recording"), "b"), [vec![7; 1000]]);
+    // And for a smaller one, because nothing stays reserved: it fits only without what the other series got.
+    trial(&mut writer, b, &[7; 100_000], 0, &Outcome::Complete);
+    assert_eq!(by_trial(&Reader::open(&folder).expect("a recording"), "b"), [vec![7; 100_000]]);
 }
 
 #[test]
