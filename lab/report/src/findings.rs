@@ -47,7 +47,7 @@ fn median(analysis: &Analysis<'_>) -> f64 {
 /// The policy that really ran, and the load.
 fn conditions(series: &Series) -> (String, String) {
     let effective = |name: &str| series.trials.iter().find_map(|t| t.effective.get(name)).map(|e| e.value.clone());
-    let load = effective("load").map_or_else(|| "idle".to_owned(), |load| format!("under load ({load})"));
+    let load = effective("load").map_or_else(|| "without load".to_owned(), |load| format!("under load ({load})"));
     (effective("policy").unwrap_or_else(|| "other".into()), load)
 }
 
@@ -59,7 +59,8 @@ fn wake_up(analyses: &[Analysis<'_>]) -> Option<Finding> {
     };
     let other = by_policy(|p| p == "other")?;
     let (late, (_, load)) = (worst(other), conditions(other.series()));
-    let interval = other.series().params.get("interval").and_then(|t| Quantity::Time.parse(t).ok()).unwrap_or(1) as f64;
+    let period = other.series().params.get("interval").map_or("1ms", String::as_str);
+    let interval = Quantity::Time.parse(period).unwrap_or(1) as f64;
     let real_time = by_policy(|p| p.starts_with("fifo") || p.starts_with("rr"));
     let mut meaning = match real_time {
         Some(fifo) if worst(fifo) < late => {
@@ -77,10 +78,10 @@ fn wake_up(analyses: &[Analysis<'_>]) -> Option<Finding> {
         None => String::new(),
     };
     if late > interval {
-        meaning.push_str(&format!(" A period of {} was missed whole.", time(interval)));
+        meaning.push_str(" Whole periods were missed, one after the other.");
     }
     Some(Finding {
-        headline: format!("An ordinary thread that wakes every {} came up to {} late {load}.", time(interval), time(late)),
+        headline: format!("An ordinary thread that wakes every {period} came up to {} late {load}.", time(late)),
         meaning: meaning.trim().to_owned(),
         weight: (late / 50_000.0).log10().max(0.0) + real_time.map_or(0.0, |f| (late / worst(f)).log10().abs()),
     })
@@ -188,7 +189,7 @@ fn latency_under_load(analyses: &[Analysis<'_>]) -> Option<Finding> {
     let ratio = worst(loaded) / worst(idle).max(1.0);
     Some(Finding {
         headline: format!(
-            "The paper's OS latency is at most {} idle and {} {}.",
+            "The paper's OS latency is at most {} without load and {} {}.",
             time(worst(idle)),
             time(worst(loaded)),
             conditions(loaded.series()).1
