@@ -68,7 +68,9 @@ fn studies_of(reader: &Reader, style: &Style) -> Vec<Study> {
             continue;
         }
         let environment = reader.recording().series.iter().find(|s| s.workload == name).map(|s| s.environment.as_str());
-        let found = kizami_workloads::find(&name).zip(environment.and_then(kizami_environments::find));
+        // Where another tool measured, no environment of ours did; the tables are the same.
+        let environment = environment.and_then(kizami_environments::find).or(kizami_environments::ALL.first().copied());
+        let found = kizami_workloads::find(&name).zip(environment);
         match found {
             Some((workload, environment)) => studies.push(Study::of_workload(workload, environment, 1)),
             None => style.warn(&format!("the recording has no copy of its study {name}: it is left out of the report")),
