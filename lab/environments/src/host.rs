@@ -32,10 +32,11 @@ impl Environment for Host {
         locate::ours(PROBE).map(drop)
     }
 
-    fn supports(&self, workload: &Workload, params: &Params) -> Result<(), String> {
-        if workload.linux.is_none() {
-            return Err(format!("workload {} does not run in a Linux process", workload.name));
-        }
+    fn does(&self, workload: &Workload) -> bool {
+        workload.linux.is_some()
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), String> {
         if params.written().get("lang").is_some_and(|lang| lang != "native") {
             return Err("a Linux process runs the native language only: set lang = \"native\", or use the environment \
                         beam"

@@ -40,7 +40,13 @@ impl Job {
             None => Vec::new(),
         };
         let settings = Settings::new(&settings)?;
-        environment.supports(workload, &params).map_err(|why| ("environment".to_owned(), why))?;
+        if !environment.does(workload) {
+            let does = kizami_workloads::ALL.iter().filter(|w| environment.does(w)).map(|w| w.name);
+            let does = does.collect::<Vec<_>>().join(", ");
+            let why = format!("{} does not do the workload {}, but {does}", environment.name(), workload.name);
+            return Err(("environment".to_owned(), why));
+        }
+        environment.supports(&params).map_err(|why| ("environment".to_owned(), why))?;
         Ok(Self { environment, params, settings, loads })
     }
 

@@ -45,11 +45,14 @@ pub trait Environment: Sync {
     /// A sentence that says what is missing and how to get it.
     fn available(&self) -> Result<(), String>;
 
-    /// Whether it can do this work.
+    /// Whether it does this workload, with some parameters at least.
+    fn does(&self, workload: &Workload) -> bool;
+
+    /// Whether it does its workload with these parameters.
     ///
     /// # Errors
     /// A sentence that says why not.
-    fn supports(&self, workload: &Workload, params: &Params) -> Result<(), String>;
+    fn supports(&self, params: &Params) -> Result<(), String>;
 
     /// Programs that take part, with their versions.
     fn versions(&self) -> Vec<(String, String)>;

@@ -4,9 +4,9 @@
 //! periods, so only the mode `skip` is the same measurement. Its own threads choose their policy; it is told that of the
 //! job.
 
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::Params;
 
-use super::{Output, PartRows, Tool, does_not, only};
+use super::{Output, PartRows, Tool, only};
 use crate::job::Job;
 
 pub static CYCLICTEST: Tool = Tool {
@@ -14,18 +14,16 @@ pub static CYCLICTEST: Tool = Tool {
     title: "cyclictest of rt-tests",
     package: "rt-tests",
     version: &["--help"],
-    does,
+    workloads: &["wakeup"],
+    limits,
     arguments,
     server: None,
     every_sample: true,
     rows,
 };
 
-fn does(workload: &Workload, params: &Params) -> Result<(), String> {
-    match workload.name {
-        "wakeup" => only(params, &[("mode", &["skip"])]),
-        _ => does_not("cyclictest", workload, "wakeup"),
-    }
+fn limits(params: &Params) -> Result<(), String> {
+    only(params, &[("mode", &["skip"])])
 }
 
 fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {

@@ -4,9 +4,9 @@
 
 use std::fs;
 
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::Params;
 
-use super::{Output, PartRows, Tool, does_not, only};
+use super::{Output, PartRows, Tool, only};
 use crate::job::Job;
 
 pub static FIO: Tool = Tool {
@@ -14,7 +14,8 @@ pub static FIO: Tool = Tool {
     title: "fio",
     package: "fio",
     version: &["--version"],
-    does,
+    workloads: &["file"],
+    limits,
     arguments,
     server: None,
     every_sample: true,
@@ -24,11 +25,8 @@ pub static FIO: Tool = Tool {
 /// The stem of its log's name, in the trial's folder.
 const LOG: &str = "kizami";
 
-fn does(workload: &Workload, params: &Params) -> Result<(), String> {
-    match workload.name {
-        "file" => only(params, &[("op", &["write", "read"]), ("cache", &["hot", "direct"])]),
-        _ => does_not("fio", workload, "file"),
-    }
+fn limits(params: &Params) -> Result<(), String> {
+    only(params, &[("op", &["write", "read"]), ("cache", &["hot", "direct"])])
 }
 
 fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {

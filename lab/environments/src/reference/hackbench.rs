@@ -3,9 +3,9 @@
 //! It has twenty senders and twenty receivers a group (`-f` changes both) and times one round a start, so a trial of
 //! several rounds is not the same measurement: `rounds` must be 1.
 
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::Params;
 
-use super::{Output, PartRows, Tool, does_not, number_after, only};
+use super::{Output, PartRows, Tool, number_after, only};
 use crate::job::Job;
 
 pub static HACKBENCH: Tool = Tool {
@@ -13,21 +13,19 @@ pub static HACKBENCH: Tool = Tool {
     title: "hackbench of rt-tests",
     package: "rt-tests",
     version: &["--help"],
-    does,
+    workloads: &["messages"],
+    limits,
     arguments,
     server: None,
     every_sample: false,
     rows,
 };
 
-fn does(workload: &Workload, params: &Params) -> Result<(), String> {
-    match workload.name {
-        "messages" if params.number("senders") != params.number("receivers") => {
-            Err("hackbench has as many senders as receivers".into())
-        }
-        "messages" => only(params, &[("mode", &["fixed"]), ("rounds", &["1"])]),
-        _ => does_not("hackbench", workload, "messages"),
+fn limits(params: &Params) -> Result<(), String> {
+    if params.number("senders") != params.number("receivers") {
+        return Err("hackbench has as many senders as receivers".into());
     }
+    only(params, &[("mode", &["fixed"]), ("rounds", &["1"])])
 }
 
 fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {

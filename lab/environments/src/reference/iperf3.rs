@@ -1,9 +1,8 @@
 //! iperf3: TCP throughput, and UDP throughput and loss at an offered rate, counted by sequence numbers.
 
-use kizami_workloads::{Params, Workload};
 use serde_json::Value;
 
-use super::{Output, PartRows, Tool, does_not};
+use super::{Output, PartRows, Tool};
 use crate::job::Job;
 
 pub static IPERF3: Tool = Tool {
@@ -11,19 +10,13 @@ pub static IPERF3: Tool = Tool {
     title: "iperf3",
     package: "iperf3",
     version: &["--version"],
-    does,
+    workloads: &["tcp", "udp"],
+    limits: |_| Ok(()),
     arguments,
     server: Some(|port| vec!["-s".into(), "-1".into(), "-p".into(), port.to_string()]),
     every_sample: false,
     rows,
 };
-
-fn does(workload: &Workload, _: &Params) -> Result<(), String> {
-    match workload.name {
-        "tcp" | "udp" => Ok(()),
-        _ => does_not("iperf3", workload, "tcp and udp"),
-    }
-}
 
 fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {
     let params = &job.params;

@@ -46,8 +46,10 @@ pub struct Tool {
     /// Debian's package.
     package: &'static str,
     version: &'static [&'static str],
-    /// Whether it does this workload with these parameters; a sentence when not.
-    does: fn(&Workload, &Params) -> Result<(), String>,
+    /// The names of the workloads that it does.
+    workloads: &'static [&'static str],
+    /// Whether it can be asked for these parameters; a sentence when not.
+    limits: fn(&Params) -> Result<(), String>,
     /// Its arguments; the port is free, for tools that talk to a server of their own.
     arguments: fn(&Job, &Path, u16) -> Vec<String>,
     /// The arguments of its server, which is started first and listens on the port, for tools that have one.
@@ -78,8 +80,12 @@ impl Environment for Tool {
         self.program().map(drop)
     }
 
-    fn supports(&self, workload: &Workload, params: &Params) -> Result<(), String> {
-        (self.does)(workload, params)
+    fn does(&self, workload: &Workload) -> bool {
+        self.workloads.contains(&workload.name)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), String> {
+        (self.limits)(params)
     }
 
     fn cold_rows(&self, part: &Part) -> u64 {
@@ -187,11 +193,6 @@ pub(crate) fn only(params: &Params, allowed: &[(&str, &[&str])]) -> Result<(), S
         }
     }
     Ok(())
-}
-
-/// The sentence for a workload that a tool does not know.
-pub(crate) fn does_not(tool: &str, workload: &Workload, does: &str) -> Result<(), String> {
-    Err(format!("{tool} does not do the workload {}, but {does}", workload.name))
 }
 
 /// The number in the first line that contains `mark`, directly before it or, when `after`, behind it.

@@ -3,9 +3,7 @@
 //! One figure a start: a row with the time of the whole transfer and what went through. Its data port is told apart from
 //! its control port, which is the server's.
 
-use kizami_workloads::{Params, Workload};
-
-use super::{Output, PartRows, Tool, does_not};
+use super::{Output, PartRows, Tool};
 use crate::job::Job;
 
 pub static NUTTCP: Tool = Tool {
@@ -13,19 +11,13 @@ pub static NUTTCP: Tool = Tool {
     title: "nuttcp",
     package: "nuttcp",
     version: &["-V"],
-    does,
+    workloads: &["tcp", "udp"],
+    limits: |_| Ok(()),
     arguments,
     server: Some(|port| vec!["-S".into(), "--nofork".into(), format!("-P{port}")]),
     every_sample: false,
     rows,
 };
-
-fn does(workload: &Workload, _: &Params) -> Result<(), String> {
-    match workload.name {
-        "tcp" | "udp" => Ok(()),
-        _ => does_not("nuttcp", workload, "tcp and udp"),
-    }
-}
 
 fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {
     let params = &job.params;

@@ -3,9 +3,9 @@
 //! Each start gives one figure, the mean over its loops, which is one sample. Its messaging has twenty senders and
 //! receivers a group and messages of 100 bytes, and cannot be told otherwise.
 
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::Params;
 
-use super::{Output, PartRows, Tool, does_not, number_after, number_before, only};
+use super::{Output, PartRows, Tool, number_after, number_before, only};
 use crate::job::Job;
 
 pub static PERF: Tool = Tool {
@@ -13,23 +13,23 @@ pub static PERF: Tool = Tool {
     title: "perf bench",
     package: "linux-perf",
     version: &["--version"],
-    does,
+    workloads: &["messages", "pipe-rtt", "syscall"],
+    limits,
     arguments,
     server: None,
     every_sample: false,
     rows,
 };
 
-fn does(workload: &Workload, params: &Params) -> Result<(), String> {
-    match workload.name {
-        "messages" => only(
-            params,
-            &[("mode", &["fixed"]), ("rounds", &["1"]), ("senders", &["20"]), ("receivers", &["20"]), ("size", &["100B"])],
-        ),
-        "pipe-rtt" => only(params, &[("size", &["4B"]), ("placement", &["free"])]),
-        "syscall" => only(params, &[("op", &["getppid"])]),
-        _ => does_not("perf bench", workload, "messages, pipe-rtt and syscall with op = getppid"),
-    }
+fn limits(params: &Params) -> Result<(), String> {
+    let allowed: &[(&str, &[&str])] = match params.workload().name {
+        "messages" => {
+            &[("mode", &["fixed"]), ("rounds", &["1"]), ("senders", &["20"]), ("receivers", &["20"]), ("size", &["100B"])]
+        }
+        "pipe-rtt" => &[("size", &["4B"]), ("placement", &["free"])],
+        _ => &[("op", &["getppid"])],
+    };
+    only(params, allowed)
 }
 
 fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {

@@ -146,7 +146,7 @@ impl Named {
                 for param in workload.params {
                     line(&format!("  {:<16} {} ({}; {})", param.name, param.about, param.default, limits(&param.kind)));
                 }
-                let runs = kizami_environments::ALL.iter().map(|e| e.name());
+                let runs = kizami_environments::ALL.iter().filter(|e| e.does(workload)).map(|e| e.name());
                 line(&format!("\nTo measure it: kizami run {}", workload.name));
                 line(&format!("Environments: {}", runs.collect::<Vec<_>>().join(", ")));
             }

@@ -140,7 +140,7 @@ impl Arena {
             let part = arena.part(index);
             let bytes = part.rows.checked_mul(part.columns).and_then(|c| c.checked_mul(8));
             let end = bytes.and_then(|b| part.offset.checked_add(b));
-            if part.columns == 0 || part.offset % PAGE as u64 != 0 || end.is_none_or(|e| e > len as u64) {
+            if part.columns == 0 || !part.offset.is_multiple_of(PAGE as u64) || end.is_none_or(|e| e > len as u64) {
                 return Err(wrong("a part lies outside"));
             }
         }

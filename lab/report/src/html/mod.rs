@@ -41,7 +41,7 @@ fn header(report: &Report) -> String {
     }
     let warnings: String = warnings.iter().map(|w| format!("<p class=\"warning\">{}</p>", escape(w))).collect();
     format!(
-        "<header><p class=\"brand\">kizami <span>刻み</span></p><h1>{}</h1><p class=\"lead\">{}</p>\
+        "<header><p class=\"brand\">kizami <span>a notch, a tick of the clock</span></p><h1>{}</h1><p class=\"lead\">{}</p>\
          <p class=\"when\">{} · {} · kizami {}</p>{warnings}</header>",
         escape(&title(report)),
         escape(&machine.join(" · ")),
