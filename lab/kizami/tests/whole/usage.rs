@@ -65,7 +65,7 @@ fn wrong_names_and_values_are_refused_with_what_would_do() {
         (&["run", "empty", "--set", "samples"], &["NAME=VALUE"]),
         (&["run", "empty", "--load", "gpu"], &["gpu", "there are cpu, memory"]),
         (&["run", "empty", "--environment", "mars"], &["mars", "there are host, beam"]),
-        (&["run", "empty", "--environment", "beam"], &["does not run in an Erlang VM"]),
+        (&["run", "empty", "--environment", "beam"], &["beam does not do the workload empty"]),
         (&["run", "sleep", "--environment", "beam"], &["lang"]),
         (&["run", "empty", "--quick", "--full"], &["--full"]),
         (&["run"], &["STUDY"]),
