@@ -3,6 +3,9 @@
 //! The probe's sources are part of this program. They are compiled once for each release of the VM into the user's cache
 //! and loaded from there. The VM's own output goes to the error stream, so that nothing that it prints is taken for a
 //! report; reports come on descriptor 3.
+//!
+//! The study keeps all rows until the end. Here they are reported every hundred, so that a VM that is killed loses no
+//! more than the last of them; the process that measures does not take part in that.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -11,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use kizami_protocol::Report;
 use kizami_settings::{Scope, process};
 use kizami_workloads::{Params, Workload};
 
@@ -26,6 +30,8 @@ pub struct Beam;
 /// The setting that goes to the VM's command line, and not to the probe.
 const VM_FLAGS: &str = "vm_flags";
 const NATIVE: &str = "libkizami_beam_native.so";
+/// After so many rows they are reported.
+const FLUSH_ROWS: &str = "100";
 
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {
@@ -61,10 +67,11 @@ impl Environment for Beam {
         Ok(())
     }
 
-    fn supports(&self, workload: &Workload, params: &Params) -> Result<(), String> {
-        if workload.beam.is_none() {
-            return Err(format!("workload {} does not run in an Erlang VM", workload.name));
-        }
+    fn does(&self, workload: &Workload) -> bool {
+        workload.beam.is_some()
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), String> {
         if params.written().get("lang").is_some_and(|lang| lang == "native") {
             return Err("an Erlang VM runs Elixir or Erlang: set lang = \"elixir\" or \"erlang\"".into());
         }
@@ -79,8 +86,10 @@ impl Environment for Beam {
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
-        let function =
-            job.workload().beam.ok_or_else(|| Error::Unusable(format!("{} has no Erlang half", job.workload().name)))?;
+        let function = job
+            .workload()
+            .beam
+            .ok_or_else(|| Error::Unusable(format!("{} has no Erlang half", job.workload().name)))?;
         let compiled = compiled().map_err(Error::Unusable)?;
         let elixir = fs::read_to_string(compiled.join("elixir_ebin"))
             .map_err(Error::os(format!("read elixir_ebin in {}", compiled.display())))?;
@@ -111,15 +120,24 @@ impl Environment for Beam {
                 libc::dup2(2, 1);
             }
         };
-        let mut started = launch::start(command, None, Box::new(launch::report_lines), in_child)?;
+        let listener = Box::new(|stream, sender: &_| launch::reports_as(stream, sender, of_one_part));
+        let mut started = launch::start(command, None, listener, in_child)?;
         started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
         Ok(started)
     }
 }
 
+/// The probe numbers the lines in which it reports rows; to the lab, all of them are of the one part that there is.
+fn of_one_part(report: Report) -> Report {
+    match report {
+        Report::Rows { rows, .. } => Report::Rows { part: 0, rows },
+        other => other,
+    }
+}
+
 /// The probe's keys for a job: parameters and settings under the probe's names.
 fn keys(job: &Job) -> Vec<(String, String)> {
-    let mut keys = Vec::new();
+    let mut keys = vec![("flush_rows".to_owned(), FLUSH_ROWS.to_owned())];
     for (name, value) in job.params.written() {
         match name.as_str() {
             "pause" => keys.push(("pause_ms".to_owned(), (job.params.number("pause") / 1_000_000).to_string())),
@@ -145,7 +163,8 @@ fn vm_version() -> Result<VmVersion, String> {
     static VERSION: OnceLock<Result<VmVersion, String>> = OnceLock::new();
     let ask = || {
         let erl = locate::program("erl", "erlang-base")?;
-        let expression = "io:format(\"~s ~s~n\", [erlang:system_info(otp_release), erlang:system_info(version)]), halt().";
+        let expression =
+            "io:format(\"~s ~s~n\", [erlang:system_info(otp_release), erlang:system_info(version)]), halt().";
         let said = locate::version(&erl, &["-noshell", "-noinput", "-eval", expression]);
         let said = said.ok_or_else(|| format!("{} does not start", erl.display()))?;
         match said.split_once(' ') {

@@ -10,6 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use kizami_protocol::{ARENA_FD, Report};
 use kizami_recording::folder::Effective;
@@ -30,6 +31,8 @@ pub struct Started {
     pub(crate) read_back: Option<ReadBack>,
     /// A program that the probe talks to; it ends with it.
     pub(crate) server: Option<Box<Started>>,
+    /// Nothing of it runs any more, and its process number may be another's.
+    ended: bool,
 }
 
 /// Turns what a probe writes into reports, on a thread of its own.
@@ -83,15 +86,24 @@ pub(crate) fn start(
         let kept = Arc::clone(&stderr);
         thread::spawn(move || keep_end(stream, &kept));
     }
-    Ok(Started { child, reports, stderr, read_back: None, server: None })
+    Ok(Started { child, reports, stderr, read_back: None, server: None, ended: false })
 }
 
 /// A listener for probes that write one report a line.
 pub(crate) fn report_lines(stream: Box<dyn Read + Send>, sender: &Sender<Result<Report, String>>) {
+    reports_as(stream, sender, |report| report);
+}
+
+/// The same, with each report made into what the lab understands.
+pub(crate) fn reports_as(
+    stream: Box<dyn Read + Send>,
+    sender: &Sender<Result<Report, String>>,
+    understood: fn(Report) -> Report,
+) {
     for line in BufReader::new(stream).lines() {
         let report = match line {
             Ok(line) if line.trim().is_empty() => continue,
-            Ok(line) => Report::parse(&line),
+            Ok(line) => Report::parse(&line).map(understood),
             Err(e) => Err(format!("the probe's reports cannot be read: {e}")),
         };
         let last = report.is_err();
@@ -112,10 +124,24 @@ fn keep_end(mut stream: impl Read, kept: &Mutex<Vec<u8>>) {
 }
 
 impl Started {
-    /// Sends `signal` to the probe and everything that it started.
+    /// Sends `signal` to the probe and everything that it started. Not after [`Self::end`].
     pub(crate) fn signal(&self, signal: i32) {
         // SAFETY: the child leads this process group and was not reaped yet, so the number is still its own.
         unsafe { libc::kill(-(self.child.id() as libc::pid_t), signal) };
+    }
+
+    /// Waits until the probe has ended by itself, at most for `grace`, and then ends what is left of its group.
+    pub(crate) fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+        let begun = Instant::now();
+        // Looked at without reaping it: the number of its group must stay its own until the group was ended.
+        while !self.ended && !has_ended(self.child.id()) && begun.elapsed() < grace {
+            thread::sleep(Duration::from_millis(1));
+        }
+        if !self.ended {
+            self.signal(libc::SIGKILL);
+            self.ended = true;
+        }
+        self.child.wait()
     }
 
     /// What the probe wrote to its standard error, at most its end.
@@ -127,9 +153,20 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        self.signal(libc::SIGKILL);
-        let _ = self.child.wait();
+        let _ = self.end(Duration::ZERO);
     }
+}
+
+/// Whether the child `pid` has ended, or is none of ours. It stays to be reaped.
+fn has_ended(pid: u32) -> bool {
+    // SAFETY: the kernel fills the structure, which is all zeros before, or refuses.
+    let (got, info) = unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let got = libc::waitid(libc::P_PID, pid, &raw mut info, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT);
+        (got, info)
+    };
+    // SAFETY: the kernel wrote the part of a child, or all is still zero, which is a process number as well.
+    got != 0 || unsafe { info.si_pid() } != 0
 }
 
 /// How a process ended, in words.

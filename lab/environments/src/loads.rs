@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use kizami_protocol::Report;
@@ -19,13 +21,14 @@ use crate::locate;
 
 /// How long a load may take to begin or to end.
 const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(100);
 
 pub(crate) struct Running {
     loads: Vec<(&'static Load, Started)>,
 }
 
-/// Starts `loads`, and returns when all of them work.
-pub(crate) fn start(loads: &[&'static Load], scratch: &Path) -> Result<Running, Error> {
+/// Starts `loads`, and returns when all of them work, or `interrupt` is raised: with an error then.
+pub(crate) fn start(loads: &[&'static Load], scratch: &Path, interrupt: &AtomicBool) -> Result<Running, Error> {
     let mut running = Vec::new();
     for load in loads {
         let folder = scratch.join(format!("load-{}", load.name));
@@ -35,18 +38,28 @@ pub(crate) fn start(loads: &[&'static Load], scratch: &Path) -> Result<Running, 
         running.push((*load, launch::start(command, None, Box::new(launch::report_lines), || {})?));
     }
     for (load, started) in &running {
-        match started.reports.recv_timeout(PATIENCE) {
-            Ok(Ok(Report::Ready {})) => {}
-            Ok(Ok(Report::Failed { why })) => {
-                return Err(Error::Unusable(format!("the load {} could not begin: {why}", load.name)));
-            }
-            _ => {
-                let said = started.error_output();
-                return Err(Error::Unusable(format!("the load {} did not begin: {said}", load.name)));
-            }
-        }
+        wait_until_it_works(load, started, interrupt)?;
     }
     Ok(Running { loads: running })
+}
+
+fn wait_until_it_works(load: &Load, started: &Started, interrupt: &AtomicBool) -> Result<(), Error> {
+    let begun = Instant::now();
+    let why = loop {
+        match started.reports.recv_timeout(LOOK) {
+            Ok(Ok(Report::Ready {})) => return Ok(()),
+            Ok(Ok(Report::Failed { why })) => break why,
+            Ok(Ok(_)) => {}
+            Ok(Err(why)) => break why,
+            Err(RecvTimeoutError::Disconnected) => break format!("it ended; it said: {}", started.error_output()),
+            Err(RecvTimeoutError::Timeout) if interrupt.load(Ordering::Relaxed) => break "interrupted".into(),
+            Err(RecvTimeoutError::Timeout) if begun.elapsed() > PATIENCE => {
+                break format!("it did nothing for {} s", PATIENCE.as_secs());
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    };
+    Err(Error::Unusable(format!("the load {} could not begin: {why}", load.name)))
 }
 
 impl Running {

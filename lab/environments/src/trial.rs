@@ -64,8 +64,16 @@ pub fn run_trial(
 ) -> Result<TrialEnd, Error> {
     let sizes: Vec<_> = parts.iter().map(|p| PartSize { columns: p.columns.len(), rows: p.rows }).collect();
     let arena = Arena::create(&sizes).map_err(Error::os("get memory for the samples"))?;
-    let loads = loads::start(&job.loads, scratch)?;
-    let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroup })?;
+    let begin = || {
+        let loads = loads::start(&job.loads, scratch, interrupt)?;
+        let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroup })?;
+        Ok((loads, probe))
+    };
+    let (loads, probe) = match begin() {
+        // Ctrl-C in a terminal also ends the programs that help to start a probe: that is no failure of theirs.
+        Err(_) if interrupt.load(Ordering::Relaxed) => return Ok(TrialEnd::Interrupted),
+        begun => begun?,
+    };
     let expected = Duration::from_secs_f64((job.workload().seconds)(&job.params).max(0.1));
     let mut follow = Follow {
         arena: &arena,
@@ -214,7 +222,7 @@ impl Follow<'_> {
     }
 
     fn how_it_ended(&mut self) -> String {
-        let ending = match self.probe.child.wait() {
+        let ending = match self.probe.end(GRACE) {
             Ok(status) => launch::ending(status),
             Err(e) => format!("ended, and its status is unknown ({e})"),
         };

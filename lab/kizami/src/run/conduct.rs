@@ -5,7 +5,7 @@
 //! until then is kept. Settings of the machine are changed through the guard, which restores them.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kizami_environments::{Error, Sink, TrialEnd, run_trial};
 use kizami_recording::folder::{Effective, Outcome, Series, State, Trial, Writer};
@@ -55,10 +55,15 @@ pub fn conduct(
     let mut failures = vec![0; plan.jobs.len()];
     let scratch = writer.folder().join("scratch");
     for &Start { job: index, trial } in &plan.order {
+        if interrupt.load(Ordering::Relaxed) {
+            outcomes.interrupted = true;
+            break;
+        }
         let planned = &plan.jobs[index];
         progress.begin(&title(planned), planned.seconds);
         if failures[index] < GIVE_UP {
-            let mut this = OneTrial { planned, series: &series[index], writer, progress, scratch: &scratch, disk: None };
+            let mut this =
+                OneTrial { planned, series: &series[index], writer, progress, scratch: &scratch, disk: None };
             match this.run(guard, interrupt) {
                 Ok(TrialEnd::Complete) => {
                     outcomes.complete += 1;

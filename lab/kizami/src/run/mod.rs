@@ -7,12 +7,13 @@ mod lock;
 mod progress;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use kizami_environments::{Environment, LOAD};
 use kizami_recording::folder::{FORMAT_VERSION, Recording, State, Writer};
 use kizami_settings::{Guard, Root, Settings, guard, host};
-use kizami_studies::{Overrides, Plan, Size, Study};
+use kizami_studies::{Overrides, Plan, Planned, Size, Study};
 use kizami_workloads::{Machine, Workload};
 use serde_json::json;
 
@@ -76,7 +77,8 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
         writer.note(why);
     }
     let finished = writer.finish(outcomes.state());
-    for why in outcomes.disk.iter().cloned().chain(finished.err().map(|e| e.to_string())) {
+    // A disk that refused once refuses the end as well, which is no second thing to tell.
+    if let Some(why) = outcomes.disk.clone().or_else(|| finished.err().map(|e| e.to_string())) {
         style.error(&format!("{why}\nWhat was measured until then is in {}", folder.display()));
     }
     let interrupted = if outcomes.interrupted { "interrupted; " } else { "" };
@@ -145,16 +147,17 @@ fn plan(studies: &[Study], options: &RunOptions) -> Result<(Plan, Vec<String>), 
 }
 
 fn show_plan(plan: &Plan, json: bool) {
-    if json {
-        let jobs: Vec<_> =
-            plan.jobs.iter().map(|j| json!({ "series": j.series, "trials": j.trials, "seconds": j.seconds })).collect();
-        println!("{}", json!({ "jobs": jobs, "seed": plan.seed, "seconds": plan.seconds() }));
-        return;
-    }
-    for planned in &plan.jobs {
-        println!("{:>4} × {:>6.1} s  {}", planned.trials, planned.seconds, available::title(planned));
-    }
-    println!("{} trials, about {:.0} s", plan.order.len(), plan.seconds());
+    let text = if json {
+        let job = |j: &Planned| json!({ "series": j.series, "trials": j.trials, "seconds": j.seconds });
+        let jobs: Vec<_> = plan.jobs.iter().map(job).collect();
+        json!({ "jobs": jobs, "seed": plan.seed, "seconds": plan.seconds() }).to_string()
+    } else {
+        let line = |j: &Planned| format!("{:>4} × {:>6.1} s  {}\n", j.trials, j.seconds, available::title(j));
+        let lines: String = plan.jobs.iter().map(line).collect();
+        format!("{lines}{} trials, about {:.0} s", plan.order.len(), plan.seconds())
+    };
+    // A reader that has seen enough (`| head`) is no failure.
+    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 fn take_lock(wait: bool, interrupt: &Interrupt) -> Result<Lock, Exit> {
@@ -184,7 +187,7 @@ fn describe(plan: &Plan, what: &[String], options: &RunOptions, root: &Root) -> 
         format_version: FORMAT_VERSION,
         checksum: String::new(),
         kizami_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args().collect(),
+        command: command_line(),
         studies: what.to_vec(),
         size: if options.full { "full" } else { "quick" }.to_owned(),
         started: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
@@ -197,6 +200,11 @@ fn describe(plan: &Plan, what: &[String], options: &RunOptions, root: &Root) -> 
         series: Vec::new(),
         order: Vec::new(),
     }
+}
+
+/// The command line, as far as it is text.
+fn command_line() -> Vec<String> {
+    std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 
 /// A copy of each study, so that the recording can be reported anywhere, and after the study has changed.

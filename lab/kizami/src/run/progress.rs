@@ -3,6 +3,7 @@
 //! The remaining time comes from the expected times of the trials, corrected by how long those so far really took. On
 //! something that is no terminal it is a line a trial.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -30,7 +31,16 @@ impl Progress {
             bar.set_style(style.progress_chars("━╸─"));
         }
         let terminal = !bar.is_hidden();
-        Self { bar, terminal, begun: Instant::now(), expected: expected.max(0.1), done: 0.0, current: 0.0, trials, trial: 0 }
+        Self {
+            bar,
+            terminal,
+            begun: Instant::now(),
+            expected: expected.max(0.1),
+            done: 0.0,
+            current: 0.0,
+            trials,
+            trial: 0,
+        }
     }
 
     /// The next trial begins; it is expected to take `seconds`.
@@ -40,7 +50,7 @@ impl Progress {
         if self.terminal {
             self.bar.set_message(format!("{}/{} {what}", self.trial, self.trials));
         } else {
-            eprintln!("[{}/{}] {what}", self.trial, self.trials);
+            line(&format!("[{}/{}] {what}", self.trial, self.trials));
         }
         self.update(0.0);
     }
@@ -63,11 +73,11 @@ impl Progress {
     }
 
     /// A line above the bar.
-    pub fn say(&self, line: &str) {
+    pub fn say(&self, text: &str) {
         if self.terminal {
-            self.bar.suspend(|| eprintln!("{line}"));
+            self.bar.suspend(|| line(text));
         } else {
-            eprintln!("{line}");
+            line(text);
         }
     }
 
@@ -76,6 +86,12 @@ impl Progress {
         self.bar.finish_and_clear();
         self.begun.elapsed()
     }
+}
+
+/// A line on standard error. Where nobody reads it any more, because the terminal was closed or the pipe was cut, the run
+/// still ends in order.
+fn line(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn left_in_words(seconds: f64) -> String {

@@ -48,9 +48,8 @@ fn a_killed_process_of_a_workload_ends_its_trial_and_not_the_run() {
     // The partner of the long one, which alone lasts long enough to be found with so many rows.
     run.wait_for_rows(20_000);
     let probe = run.child_named("kizami-probe");
-    let partner = run.wait_for("a partner", || {
-        crate::harness::processes().into_iter().find(|p| p.parent == probe).map(|p| p.pid)
-    });
+    let partner = run
+        .wait_for("a partner", || crate::harness::processes().into_iter().find(|p| p.parent == probe).map(|p| p.pid));
     kill(partner);
     run.end().ended_with(3).says(&["pipe-rtt", "signal 9"]);
     let trials = trials(&lab.show(&lab.recording()));
@@ -66,9 +65,10 @@ fn a_load_that_is_killed_is_reported_as_not_in_force() {
     // Rows come only when the load works, which starts first.
     run.wait_for_rows(10);
     let parent = run.pid();
-    let is_load = |pid: i32| std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|c| c.ends_with(b"load") || {
-        c.windows(6).any(|w| w == b"\0load\0")
-    });
+    let is_load = |pid: i32| {
+        std::fs::read(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|c| c.ends_with(b"load") || { c.windows(6).any(|w| w == b"\0load\0") })
+    };
     let load = run.wait_for("a load", || {
         crate::harness::processes().into_iter().find(|p| p.parent == parent && is_load(p.pid)).map(|p| p.pid)
     });
@@ -84,8 +84,21 @@ fn an_erlang_vm_that_is_killed_keeps_the_rows_that_it_had_reported() {
         return skipped(&format!("kizami: an Erlang VM that is killed: {why}"));
     }
     let mut run = lab.start(&[
-        "run", "sleep", "--wait", "--environment", "beam", "--seed", "1",
-        "--set", "lang=erlang,elixir", "--set", "iterations=600", "--set", "n=1", "--set", "pause=1ms",
+        "run",
+        "sleep",
+        "--wait",
+        "--environment",
+        "beam",
+        "--seed",
+        "1",
+        "--set",
+        "lang=erlang,elixir",
+        "--set",
+        "iterations=600",
+        "--set",
+        "n=1",
+        "--set",
+        "pause=1ms",
     ]);
     let vm = run.child_named("beam.smp");
     let rows = run.wait_for_rows(1);
@@ -105,8 +118,17 @@ fn an_erlang_vm_may_report_any_number_of_rows() {
     }
     // More than one line of the report holds.
     lab.kizami(&[
-        "run", "nothing", "--wait", "--environment", "beam",
-        "--set", "lang=erlang", "--set", "iterations=12000", "--set", "n=1", "--set", "pause=0",
+        "run",
+        "nothing",
+        "--wait",
+        "--environment",
+        "beam",
+        "--set",
+        "lang=erlang",
+        "--set",
+        "iterations=12000",
+        "--set",
+        "pause=0",
     ])
     .succeeded();
     let trials = trials(&lab.show(&lab.recording()));

@@ -142,5 +142,10 @@ fn what_is_no_recording_is_refused_with_the_reason() {
     fs::create_dir(&none).expect("a folder");
     let mut command = damaged.lab.command(&["show"]);
     command.current_dir(&none);
-    damaged.lab.start_command(command).end().ended_with(2).says(&["there is no recording in ./recordings", "kizami run"]);
+    damaged
+        .lab
+        .start_command(command)
+        .end()
+        .ended_with(2)
+        .says(&["there is no recording in ./recordings", "kizami run"]);
 }

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::harness::{Lab, text};
+use crate::harness::{Lab, skipped, text};
 
 #[test]
 fn a_run_gives_a_recording_a_report_and_findings() {
@@ -43,7 +44,7 @@ fn a_run_gives_a_recording_a_report_and_findings() {
 #[test]
 fn a_recording_compared_with_itself_is_no_different() {
     let lab = Lab::new();
-    lab.kizami(&["run", "empty", "--wait", "--trials", "3", "--set", "samples=1000"]).succeeded();
+    lab.kizami(&["run", "empty", "--wait", "--trials", "5", "--set", "samples=1000"]).succeeded();
     let recording = lab.recording();
     for measure in ["median", "mean", "p99", "max"] {
         let args = ["compare", text(&recording), text(&recording), "--measure", measure];
@@ -116,9 +117,16 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     let lab = Lab::new();
     lab.kizami(&["run", "empty", "--wait", "--set", "samples=1000"]).succeeded();
     let run = &["run", "empty", "--wait", "--set", "samples=1000", "--trials", "3"][..];
-    for args in [&["list"][..], &["list", "--json"], &["show"], &["doctor", "--quick"], &["completions", "bash"],
-        &["run", "linux", "--dry-run"], &["run", "linux", "--dry-run", "--json"], run]
-    {
+    for args in [
+        &["list"][..],
+        &["list", "--json"],
+        &["show"],
+        &["doctor", "--quick"],
+        &["completions", "bash"],
+        &["run", "linux", "--dry-run"],
+        &["run", "linux", "--dry-run", "--json"],
+        run,
+    ] {
         let mut command = lab.command(args);
         // Nobody reads what it gives.
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
@@ -143,19 +151,30 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 fn samples_go_out_and_come_back_the_same() {
     let lab = Lab::new();
     lab.kizami(&["run", "empty", "--wait", "--set", "samples=1000"]).succeeded();
-    for format in ["csv", "nerves", "cyclictest", "figures", "summary"] {
+    let export = |format: &str| {
         let folder = lab.path().join(format);
         lab.kizami(&["export", format, "--out", text(&folder)]).succeeded();
-        assert!(fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()), "{format} wrote nothing");
-    }
-    for format in ["nerves", "cyclictest"] {
-        let files: Vec<_> = fs::read_dir(lab.path().join(format)).expect("a folder").flatten().map(|f| f.path()).collect();
+        let files: Vec<_> = fs::read_dir(folder).expect("a folder").flatten().map(|f| f.path()).collect();
+        assert!(!files.is_empty(), "{format} wrote nothing");
+        files
+    };
+    let import = |format: &str, files: &[PathBuf]| {
         let out = format!("back-{format}");
-        let mut args = vec!["import", format, "--out", &out];
-        args.extend(files.iter().map(|f| text(f)));
-        lab.kizami(&args).succeeded();
+        let files: Vec<_> = files.iter().map(|f| text(f)).collect();
+        lab.kizami(&[&["import", format, "--out", &out][..], &files].concat()).succeeded();
         let back = lab.show(&lab.path().join(&out));
-        let count = back["series"][0]["summary"]["count"].as_u64();
-        assert!(count.is_some_and(|count| (999..=1000).contains(&count)), "{format}: {back}");
+        back["series"][0]["summary"]["count"].as_u64().expect("samples")
+    };
+    for format in ["csv", "figures", "summary"] {
+        export(format);
     }
+    assert!((999..=1000).contains(&import("cyclictest", &export("cyclictest"))));
+    // Only an Erlang process has the columns of this one.
+    lab.kizami(&["export", "nerves"]).ended_with(1).says(&["only an Erlang process has them"]);
+    if let Err(why) = kizami_environments::find("beam").expect("it is in the list").available() {
+        return skipped(&format!("kizami: samples of an Erlang VM as nerves_rt_perf writes them: {why}"));
+    }
+    let args = ["run", "nothing", "--wait", "--environment", "beam", "--set", "lang=erlang", "--set", "pause=0"];
+    lab.kizami(&args).succeeded();
+    assert_eq!(import("nerves", &export("nerves")), 100);
 }

@@ -191,7 +191,8 @@ impl Running {
             thread::sleep(Duration::from_millis(5));
         };
         self.ended = true;
-        let read = |name| String::from_utf8_lossy(&fs::read(self.output.path().join(name)).expect("a file")).into_owned();
+        let read =
+            |name| String::from_utf8_lossy(&fs::read(self.output.path().join(name)).expect("a file")).into_owned();
         Ended { status, out: read("out"), err: read("err") }
     }
 
@@ -251,9 +252,9 @@ impl Drop for Running {
 /// How many rows there are in the first part of the trial that `pid` follows: looked up in the memory of the trial.
 fn rows_so_far(pid: i32) -> Option<u64> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
-    let arena = descriptors.map(|d| d.path()).find(|path| {
-        fs::read_link(path).is_ok_and(|to| to.to_string_lossy().contains("memfd:kizami-arena"))
-    })?;
+    let arena = descriptors
+        .map(|d| d.path())
+        .find(|path| fs::read_link(path).is_ok_and(|to| to.to_string_lossy().contains("memfd:kizami-arena")))?;
     let file = File::options().read(true).write(true).open(arena).ok()?;
     // The description is written before anything that this test could see as an arena with rows.
     Arena::attach(file.into_raw_fd()).ok().filter(|arena| arena.parts() > 0).map(|arena| arena.progress(0).rows())

@@ -14,10 +14,9 @@ const SOON: Duration = Duration::from_secs(20);
 
 /// Many different things to be interrupted in: trials that are short and long, with children, loads, and settings of the
 /// machine. It would take half a minute.
-const LONG: &[&str] = &[
-    "run", "wakeup", "empty", "messages", "fcntl-lock", "--wait", "--trials", "50", "--load", "none,cpu,scheduler",
-];
-const OF_THE_MACHINE: &[&str] = &["--set", "rt_runtime=940ms", "--set", "memory_limit=256MiB"];
+const LONG: &[&str] =
+    &["run", "wakeup", "empty", "messages", "fcntl-lock", "--wait", "--trials", "50", "--load", "none,cpu,scheduler"];
+const OF_THE_MACHINE: &[&str] = &["--set", "rt_runtime=960ms", "--set", "memory_limit=256MiB"];
 
 fn long_run() -> Vec<&'static str> {
     let changes = if is_root() { OF_THE_MACHINE } else { &[] };
@@ -136,7 +135,7 @@ fn what_a_killed_guard_could_not_restore_the_next_command_does() {
     }
     let lab = Lab::new();
     let before = rt_runtime();
-    let args = ["run", "wakeup", "--wait", "--set", "cycles=1000000", "--set", "rt_runtime=930ms"];
+    let args = ["run", "wakeup", "--wait", "--set", "cycles=1000000", "--set", "rt_runtime=970ms"];
     let mut run = lab.start(&args);
     run.wait_for_rows(1);
     // The guard first, then the lab: nobody is left.
@@ -145,7 +144,7 @@ fn what_a_killed_guard_could_not_restore_the_next_command_does() {
     unsafe { libc::kill(guard, libc::SIGKILL) };
     run.signal(libc::SIGKILL);
     assert_eq!(ended_by(&run.end()), Some(libc::SIGKILL));
-    assert_eq!(rt_runtime().trim(), "930000");
+    assert_eq!(rt_runtime().trim(), "970000");
     lab.kizami(&["doctor", "--quick"]).succeeded().says(&["an earlier run was killed", "rt_runtime"]);
     assert_eq!(rt_runtime(), before);
 }
@@ -175,4 +174,3 @@ fn restored_in_the_end(before: &str) {
         thread::sleep(Duration::from_millis(10));
     }
 }
-

@@ -81,7 +81,7 @@ fn without_control_groups_limits_are_refused_with_what_is_missing() {
         return;
     }
     let lab = Lab::new();
-    let view = View::with_memory_at("/sys/fs/cgroup".as_ref(), 1 << 20);
+    let view = View::without("/sys/fs/cgroup".as_ref());
     let run = |args: &[&str]| lab.start_command(view.join(lab.command(args))).end();
 
     let ran = run(&["run", "messages", "--wait", "--set", "mode=grow", "--set", "groups=2", "--set", "loops=1"]);
@@ -102,11 +102,11 @@ fn a_setting_of_the_machine_holds_during_the_run_and_not_after_it() {
     }
     let lab = Lab::new();
     let before = fs::read_to_string(RT_RUNTIME).expect("the kernel's value");
-    let args = ["run", "wakeup", "--wait", "--set", "cycles=500", "--set", "rt_runtime=940ms"];
+    let args = ["run", "wakeup", "--wait", "--set", "cycles=500", "--set", "rt_runtime=960ms"];
     let mut run = lab.start(&args);
     run.wait_for_rows(10);
-    assert_eq!(fs::read_to_string(RT_RUNTIME).expect("the kernel's value").trim(), "940000");
+    assert_eq!(fs::read_to_string(RT_RUNTIME).expect("the kernel's value").trim(), "960000");
     run.end().succeeded();
     assert_eq!(fs::read_to_string(RT_RUNTIME).expect("the kernel's value"), before);
-    assert_eq!(effective(&lab.show(&lab.recording()), "rt_runtime")["value"], "940ms");
+    assert_eq!(effective(&lab.show(&lab.recording()), "rt_runtime")["value"], "960ms");
 }
