@@ -20,16 +20,17 @@ pub static WORKLOAD: Workload = Workload {
     beam: None,
 };
 
-/// How many iterations are timed together for the two costs. The quickest such block counts: what else runs on the
-/// machine is in the samples, and is not what recording costs.
+/// How many iterations are timed together for the two costs.
 const BLOCK: u64 = 1000;
-/// Blocks of lone readings: enough for a quick one, and few enough to be no wait.
-const LONE_BLOCKS: u64 = 100;
+/// So many blocks are each followed by one of lone readings. A machine has faster and slower phases, and only what was
+/// timed in the same one may be subtracted; the median of the differences is what recording costs.
+const COMPARED: usize = 200;
 
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
     let samples = params.number("samples");
-    let (mut recording, mut lone) = (f64::INFINITY, f64::INFINITY);
+    let (mut lone, mut beyond) = ([0.0; COMPARED], [0.0; COMPARED]);
+    let mut compared = 0;
     bench.window(|bench| {
         let mut left = samples;
         while left > 0 && !bench.stopped() {
@@ -40,20 +41,27 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
                 let after = clock_ns();
                 recorder.push(after - before);
             }
-            recording = recording.min((clock_ns() - begin) as f64 / block as f64);
+            let with_recording = (clock_ns() - begin) as f64 / block as f64;
             left -= block;
-        }
-        for _ in 0..LONE_BLOCKS {
-            let begin = clock_ns();
-            for _ in 0..BLOCK {
-                std::hint::black_box(clock_ns());
+            if compared < COMPARED {
+                let begin = clock_ns();
+                for _ in 0..BLOCK {
+                    std::hint::black_box(clock_ns());
+                }
+                lone[compared] = (clock_ns() - begin) as f64 / BLOCK as f64;
+                beyond[compared] = with_recording - 2.0 * lone[compared];
+                compared += 1;
             }
-            lone = lone.min((clock_ns() - begin) as f64 / BLOCK as f64);
         }
     });
-    bench.fact("clock_ns", lone);
-    if recording.is_finite() {
-        bench.fact("recording_ns", recording - 2.0 * lone);
+    if compared > 0 {
+        bench.fact("clock_ns", median(&mut lone[..compared]));
+        bench.fact("recording_ns", median(&mut beyond[..compared]));
     }
     Ok(())
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
