@@ -38,9 +38,11 @@ impl Environment for Host {
 
     fn supports(&self, params: &Params) -> Result<(), String> {
         if params.written().get("lang").is_some_and(|lang| lang != "native") {
-            return Err("a Linux process runs the native language only: set lang = \"native\", or use the environment \
+            return Err(
+                "a Linux process runs the native language only: set lang = \"native\", or use the environment \
                         beam"
-                .into());
+                    .into(),
+            );
         }
         Ok(())
     }
@@ -59,7 +61,9 @@ impl Environment for Host {
             columns: place.parts.iter().map(Part::column_names).collect(),
             scratch: place.scratch.to_owned(),
         };
-        let request = serde_json::to_vec(&request).map_err(|e| Error::Unusable(e.to_string()))?;
+        // Of all that it holds, a path alone may be what JSON cannot write.
+        let unusable = |_| format!("the folder {} is no text: choose another with --out", place.scratch.display());
+        let request = serde_json::to_vec(&request).map_err(|e| Error::Unusable(unusable(e)))?;
         let lines = Box::new(launch::report_lines);
         // The probe applies its settings itself; only joining a group has to come before it has memory of its own.
         let joining = process::InChild::new(&Settings::default()).joining(place.cgroup);

@@ -100,8 +100,8 @@ fn an_erlang_vm_that_is_killed_keeps_the_rows_that_it_had_reported() {
         "--set",
         "pause=1ms",
     ]);
-    let vm = run.child_named("beam.smp");
     let rows = run.wait_for_rows(1);
+    let vm = run.child_named("beam.smp");
     kill(vm);
     run.end().ended_with(3).says(&["sleep in beam", "signal 9", "measured 1 trials"]);
     let trials = trials(&lab.show(&lab.recording()));

@@ -36,7 +36,7 @@ fn a_disk_that_fills_during_a_run_costs_nothing_that_was_measured() {
     fs::create_dir(&disk).expect("a folder");
     let view = View::with_memory_at(&disk, 4 << 20);
     let out = disk.join("recording");
-    let args = ["run", "wakeup", "--wait", "--trials", "3", "--set", "cycles=1000", "--out", text(&out)];
+    let args = ["run", "wakeup", "--wait", "--trials", "3", "--set", "cycles=600", "--out", text(&out)];
     let mut run = lab.start_command(view.join(lab.command(&args)));
     let json = view.outside(&out).join("recording.json");
     let second = |recording: Value| (recording["series"][0]["trials"].as_array()?.len() == 2).then_some(());
@@ -50,7 +50,7 @@ fn a_disk_that_fills_during_a_run_costs_nothing_that_was_measured() {
     let shown = show().succeeded().says(&["the run ended without saying so"]).json();
     // Its room was reserved, so even the trial that met the full disk is whole.
     let rows: Vec<u64> = trials(&shown).iter().map(|(_, rows, _)| *rows).collect();
-    assert_eq!(rows, [1000, 1000]);
+    assert_eq!(rows, [600, 600]);
     view.make_room(&disk);
     let report = disk.join("report.html");
     let args = ["report", text(&out), "--out", text(&report)];

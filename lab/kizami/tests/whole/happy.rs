@@ -33,6 +33,8 @@ fn a_run_gives_a_recording_a_report_and_findings() {
     assert!(all.out.contains("empty"), "{all}");
     let deadline = lab.kizami(&["show", "--deadline", "100us"]).succeeded();
     assert!(deadline.out.contains("100"), "{deadline}");
+    lab.kizami(&["show", "--deadline", "soon"]).ended_with(2).says(&["--deadline", "soon"]);
+    lab.kizami(&["show", "--series", "wakeup"]).ended_with(2).says(&["wakeup"]);
     let one = lab.kizami(&["show", "--series", "empty"]).succeeded();
     assert!(one.out.contains("median"), "{one}");
 

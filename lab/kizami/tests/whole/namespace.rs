@@ -1,7 +1,7 @@
 //! A view of the file system of which one folder is a small file system in memory: a disk that is full when the test
 //! wants it, or a machine without control groups.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -19,22 +19,31 @@ pub struct View {
 impl View {
     /// Mounts an empty file system of `bytes` bytes over `folder`, for those alone who join.
     pub fn with_memory_at(folder: &Path, bytes: u64) -> Self {
+        let at = CString::new(folder.as_os_str().as_bytes()).expect("a path");
         let options = CString::new(format!("size={bytes}")).expect("text");
-        Self::changed(folder, move |at| {
+        Self::changed(move || {
             let tmpfs = c"tmpfs".as_ptr();
             // SAFETY: a system call on texts that end in NUL.
             checked(unsafe { libc::mount(tmpfs, at.as_ptr(), tmpfs, 0, options.as_ptr().cast()) })
         })
     }
 
-    /// Takes away what is mounted at `folder` and below, for those alone who join.
-    pub fn without(folder: &Path) -> Self {
-        // SAFETY: a system call on a text that ends in NUL.
-        Self::changed(folder, |at| checked(unsafe { libc::umount2(at.as_ptr(), libc::MNT_DETACH) }))
+    /// Takes away all control groups, for those alone who join.
+    pub fn without_cgroups() -> Self {
+        let mounts = fs::read_to_string("/proc/self/mounts").expect("what is mounted");
+        let at = |line: &str| {
+            let mut words = line.split(' ').skip(1);
+            let (at, kind) = (words.next()?, words.next()?);
+            kind.starts_with("cgroup").then(|| CString::new(at).expect("a path"))
+        };
+        let all: Vec<_> = mounts.lines().filter_map(at).collect();
+        Self::changed(move || {
+            // SAFETY: a system call on a text that ends in NUL.
+            all.iter().try_for_each(|at| checked(unsafe { libc::umount2(at.as_ptr(), libc::MNT_DETACH) }))
+        })
     }
 
-    fn changed(folder: &Path, change: impl Fn(&CStr) -> io::Result<()> + Send + Sync + 'static) -> Self {
-        let at = CString::new(folder.as_os_str().as_bytes()).expect("a path");
+    fn changed(change: impl Fn() -> io::Result<()> + Send + Sync + 'static) -> Self {
         let make = move || {
             // SAFETY: system calls on values of ours that end in NUL, in a child between fork and exec.
             unsafe {
@@ -43,7 +52,7 @@ impl View {
                 let private = libc::MS_REC | libc::MS_PRIVATE;
                 checked(libc::mount(nothing, c"/".as_ptr(), nothing, private, nothing.cast()))?;
             }
-            change(&at)
+            change()
         };
         // It ends when its input does, which is when the test ends, however that is.
         let mut holder = Command::new("cat");
