@@ -66,8 +66,8 @@ impl Group {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// The parameters and settings that differ between series of the same workload and environment; those of the study
-    /// first, in its order.
+    /// The parameters and settings that tell series of the same workload and environment apart; those of the study first,
+    /// in its order. What always goes with another (locked memory with a policy) says nothing more and is left out.
     fn varying(&self, series: &[&Series]) -> Vec<String> {
         let mut names: Vec<String> = self.varied().iter().map(|(name, _)| (*name).to_owned()).collect();
         let mut in_cases: Vec<_> = self.cases().iter().flatten().collect();
@@ -80,13 +80,16 @@ impl Group {
         let others = series.iter().flat_map(|s| s.params.keys().chain(s.requested.keys()));
         let others: std::collections::BTreeSet<_> = others.filter(|name| !names.contains(name)).cloned().collect();
         names.extend(others);
+        // Pairs that nothing tells apart yet.
+        let mut alike: Vec<(&Series, &Series)> = Vec::new();
+        for (index, &one) in series.iter().enumerate() {
+            let same = |other: &&&Series| one.workload == other.workload && one.environment == other.environment;
+            alike.extend(series[..index].iter().filter(same).map(|&other| (one, other)));
+        }
         names.retain(|name| {
-            series.iter().enumerate().any(|(index, one)| {
-                series[..index].iter().any(|other| {
-                    let same = one.workload == other.workload && one.environment == other.environment;
-                    same && value_of(one, name) != value_of(other, name)
-                })
-            })
+            let before = alike.len();
+            alike.retain(|(one, other)| value_of(one, name) == value_of(other, name));
+            alike.len() < before
         });
         names
     }
