@@ -50,8 +50,8 @@ pub enum TrialEnd {
 }
 
 /// Runs one trial of `job`: starts its loads and a fresh probe, follows it, and cleans up. `parts` is what the workload
-/// says of itself; `scratch` is an empty
-/// folder of this trial, and the probe joins `cgroup`; `interrupt` ends the trial early.
+/// says of itself; `scratch` is an empty folder of this trial, and the probe joins `cgroup`; `interrupt` ends the trial
+/// early.
 ///
 /// # Errors
 /// When it could not be started.
@@ -85,7 +85,7 @@ pub fn run_trial(
         expected,
         sink,
     };
-    let end = follow.to_the_end(interrupt);
+    let end = follow.until_it_ends(interrupt);
     follow.hand_on().map_err(Error::Unusable)?;
     let dropped: u64 = (0..sizes.len()).map(|part| arena.progress(part).dropped()).sum();
     let sink = follow.sink;
@@ -111,7 +111,7 @@ struct Follow<'a> {
 }
 
 impl Follow<'_> {
-    fn to_the_end(&mut self, interrupt: &AtomicBool) -> TrialEnd {
+    fn until_it_ends(&mut self, interrupt: &AtomicBool) -> TrialEnd {
         let mut handed_on = Instant::now();
         let mut asked_to_end: Option<(Instant, TrialEnd)> = None;
         // Generous: on a machine with other work everything takes longer.

@@ -32,7 +32,7 @@ fn is_clean(lab: &Lab, before: &str) -> u64 {
     assert_nothing_left_behind(lab, SOON);
     assert_eq!(rt_runtime(), before, "it was not restored");
     assert!(cgroups().is_empty(), "{:?}", cgroups());
-    let rows = match lab.recordings().as_slice() {
+    match lab.recordings().as_slice() {
         [] => 0,
         [recording] => {
             assert!(!recording.join("scratch").exists(), "files of a workload were left behind");
@@ -41,8 +41,7 @@ fn is_clean(lab: &Lab, before: &str) -> u64 {
             if shown.status.code() == Some(2) { 0 } else { trials(&shown.succeeded().json()).iter().map(|t| t.1).sum() }
         }
         more => panic!("{more:?}"),
-    };
-    rows
+    }
 }
 
 fn interrupted(signal: i32, after: Duration) -> u64 {
