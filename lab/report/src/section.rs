@@ -33,6 +33,8 @@ pub struct Section {
     pub figures: Vec<Drawn>,
     /// What was in force for all of its series.
     pub settings: Vec<(String, String)>,
+    /// Everything that was in force, by row.
+    pub each: Vec<(String, String)>,
     /// What was asked for and did not take effect.
     pub refused: Vec<String>,
 }
@@ -68,6 +70,7 @@ pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>], options: &
         title: group.title.clone(),
         about: group.about.trim().to_owned(),
         settings: in_force,
+        each: measures.iter().map(|m| (m.row.label.clone(), settings::of(m.series()))).collect(),
         refused,
         id,
     })

@@ -37,6 +37,19 @@ fn values<'s>(series: &'s Series, name: &'s str) -> impl Iterator<Item = &'s str
     series.trials.iter().filter_map(move |t| t.effective.get(name)).map(|e| e.value.as_str())
 }
 
+/// Everything that was in force for one series, as one line; what was asked for and refused is marked.
+pub fn of(series: &Series) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for (name, effective) in series.trials.iter().flat_map(|t| &t.effective) {
+        let mark = if effective.as_requested { "" } else { " (not as requested)" };
+        let word = format!("{} {}{mark}", name.replace('_', " "), effective.value);
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(" · ")
+}
+
 /// One sentence for each request that did not take effect, whichever series asked.
 fn refused(series: &[&Series]) -> Vec<String> {
     let mut sentences = Vec::new();

@@ -108,8 +108,10 @@ fn section(section: &Section) -> String {
     let refused: String =
         section.refused.iter().map(|sentence| format!("<p class=\"warning\">{}</p>", escape(sentence))).collect();
     format!(
-        "<section id=\"{}\" class=\"group\"><h3>{}</h3>{about}{refused}{tables}{figures}</section>",
+        "<section id=\"{}\" class=\"group\"><h3>{}</h3>{about}{refused}{tables}{figures}<details><summary>Settings in force \
+         for each series</summary>{}</details></section>",
         escape(&section.id),
-        escape(&section.title)
+        escape(&section.title),
+        facts(&section.each)
     )
 }
