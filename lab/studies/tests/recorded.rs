@@ -127,7 +127,7 @@ fn rows_stand_in_the_order_of_the_group_under_what_tells_them_apart() {
         ["fib, min_heap_size 34", "fib, default", "fib, min_heap_size 6765", "fib, min_heap_size 196418"]
     );
     assert_eq!(labels("erlang")[..2], ["sum, lang elixir", "sum, lang erlang"]);
-    let real = "policy fifo:80, lock_memory true, timer_slack 1us";
+    let real = "policy fifo:80";
     let realtime = labels("realtime");
     assert_eq!(realtime[0], "sleep, idle");
     assert_eq!(realtime[1], format!("sleep, idle, {real}"));
