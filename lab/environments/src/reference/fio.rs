@@ -1,6 +1,7 @@
 //! fio: the time of single writes and reads of a file, by its own log of every operation.
 //!
-//! One job, one at a time, through the calls pread and pwrite (`ioengine=psync`), as the workload does.
+//! One job, one at a time, through the calls pread and pwrite (`ioengine=psync`), as the workload does. Of its times the
+//! completion latency is that of the call alone; its total latency also has what fio does for itself before.
 
 use std::fs;
 
@@ -47,7 +48,7 @@ fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {
 
 /// Lines of `milliseconds, latency in nanoseconds, direction, bytes, offset`; direction 2 is a sync.
 fn rows(output: &Output<'_>) -> Result<Vec<PartRows>, String> {
-    let path = output.scratch.join(format!("{LOG}_lat.1.log"));
+    let path = output.scratch.join(format!("{LOG}_clat.1.log"));
     let text = fs::read_to_string(&path).map_err(|e| format!("its log {} cannot be read: {e}", path.display()))?;
     let rows = text.lines().map(|line| {
         let latency = line.split(',').nth(1).map(str::trim).and_then(|field| field.parse().ok());
