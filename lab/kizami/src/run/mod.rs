@@ -53,7 +53,7 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
         return Ok(None);
     }
     let interrupt = Interrupt::listen().map_err(|e| Exit::failed(format!("could not listen for signals: {e}")))?;
-    let _lock = take_lock(options.wait, &interrupt)?;
+    let _lock = take_lock(options.wait, &interrupt, style)?;
     let root = Root::from_environment();
     recover(&root, style);
 
@@ -160,8 +160,16 @@ fn show_plan(plan: &Plan, json: bool) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-fn take_lock(wait: bool, interrupt: &Interrupt) -> Result<Lock, Exit> {
-    Lock::take(wait, &|| !interrupt.raised()).map_err(|e| match e {
+fn take_lock(wait: bool, interrupt: &Interrupt, style: &Style) -> Result<Lock, Exit> {
+    let go_on = || !interrupt.raised();
+    let taken = match Lock::take(false, &go_on) {
+        Err(NoLock::Busy(holder)) if wait => {
+            style.note(&format!("waiting for another run to end ({holder})"));
+            Lock::take(true, &go_on)
+        }
+        taken => taken,
+    };
+    taken.map_err(|e| match e {
         NoLock::Busy(_) if interrupt.raised() => Exit::new(exit::INTERRUPTED, "interrupted while waiting"),
         NoLock::Busy(holder) => Exit::new(
             exit::BUSY,

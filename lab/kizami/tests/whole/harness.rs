@@ -15,8 +15,9 @@ use kizami_protocol::Arena;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// After this the program hangs; everything in these tests takes seconds, on a busy machine some more.
-pub const HANGS: Duration = Duration::from_secs(120);
+/// After this the program hangs. Everything in these tests takes seconds, but somebody else may be measuring on this
+/// machine, and then they wait for their turn.
+pub const HANGS: Duration = Duration::from_secs(900);
 
 /// A file of the machine that runs change and have to restore.
 pub const RT_RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";

