@@ -12,7 +12,8 @@ const RECORDINGS: &str = "recordings";
 /// A new folder for a recording of `what`.
 pub fn new_recording(what: &[String]) -> PathBuf {
     let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
-    let stem = |name: &String| Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem =
+        |name: &String| Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let names: Vec<String> = what.iter().map(stem).collect();
     let name = format!("{}-{}", now.trim_end_matches('Z').replace(':', "-"), names.join("+"));
     let first = Path::new(RECORDINGS).join(&name);

@@ -22,7 +22,8 @@ pub struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     pub fn of(loaded: Loaded<'a>, options: &Options) -> Self {
         let values = loaded.values();
-        let mut cold = if loaded.series.measured() == Measured::Throughput { Vec::new() } else { loaded.cold().to_vec() };
+        let mut cold =
+            if loaded.series.measured() == Measured::Throughput { Vec::new() } else { loaded.cold().to_vec() };
         cold.sort_unstable();
         let cold = cold.get(cold.len() / 2).copied();
         let shape = Shape::of(&*values);
@@ -63,9 +64,8 @@ impl<'a> Analysis<'a> {
     pub fn outliers(&self) -> Vec<u64> {
         let Some(boxes) = &self.boxes else { return Vec::new() };
         let scaled = |value: u64| self.scale(value as f64).round() as u64;
-        let outside = |bucket: &&Bucket| {
-            (bucket.high as f64) < boxes.lower_whisker || bucket.low as f64 > boxes.upper_whisker
-        };
+        let outside =
+            |bucket: &&Bucket| (bucket.high as f64) < boxes.lower_whisker || bucket.low as f64 > boxes.upper_whisker;
         let middle = |bucket: &Bucket| (bucket.low / 2 + bucket.high / 2).clamp(boxes.min, boxes.max);
         let mut outliers: Vec<u64> = self.buckets.iter().filter(outside).map(middle).map(scaled).collect();
         let extremes = [(boxes.min, boxes.outliers_below), (boxes.max, boxes.outliers_above)];

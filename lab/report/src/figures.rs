@@ -97,10 +97,8 @@ pub fn histogram(about: About, entries: &[Entry<'_, '_>]) -> histogram::Histogra
 }
 
 pub fn cumulative(about: About, entries: &[Entry<'_, '_>], form: cumulative::Form) -> cumulative::Cumulative {
-    let curve = |entry: &Entry<'_, '_>| cumulative::Curve {
-        label: entry.label.clone(),
-        points: entry.analysis.cumulative(),
-    };
+    let curve =
+        |entry: &Entry<'_, '_>| cumulative::Curve { label: entry.label.clone(), points: entry.analysis.cumulative() };
     cumulative::Cumulative {
         title: about.title,
         subtitle: about.subtitle,
@@ -145,7 +143,10 @@ pub fn memory(label: &str, part: &str, loaded: Loaded<'_>) -> Vec<Box<dyn Figure
     }
     if part == "meminfo" {
         // On a large machine the whole is all that can be seen of it, so what moved has a drawing of its own.
-        vec![Box::new(watched.stacked(label)), Box::new(watched.moved(format!("{label}: memory, against idle"), usize::MAX, true))]
+        vec![
+            Box::new(watched.stacked(label)),
+            Box::new(watched.moved(format!("{label}: memory, against idle"), usize::MAX, true)),
+        ]
     } else {
         vec![Box::new(watched.moved(format!("{label}: the slab caches that moved most"), MOST_CACHES, false))]
     }
@@ -160,7 +161,8 @@ struct Watched {
 
 impl Watched {
     fn of(loaded: Loaded<'_>) -> Self {
-        let column = |index: usize| -> Vec<f64> { loaded.everything(index).to_vec().iter().map(|v| *v as f64).collect() };
+        let column =
+            |index: usize| -> Vec<f64> { loaded.everything(index).to_vec().iter().map(|v| *v as f64).collect() };
         let times = column(0);
         let series = loaded.series;
         let steps = series.column("groups").map(|index| steps(&times, &column(index))).unwrap_or_default();
@@ -224,7 +226,8 @@ impl Watched {
 
 /// Where the number of groups changes.
 fn steps(times: &[f64], groups: &[f64]) -> Vec<Step> {
-    let changed = |pair: &[(&f64, &f64)]| (pair[0].1 != pair[1].1 && *pair[1].1 > 0.0).then_some((*pair[1].0, *pair[1].1));
+    let changed =
+        |pair: &[(&f64, &f64)]| (pair[0].1 != pair[1].1 && *pair[1].1 > 0.0).then_some((*pair[1].0, *pair[1].1));
     let rows: Vec<_> = times.iter().zip(groups).collect();
     let label = |n: f64| if n == 1.0 { "1 group".to_owned() } else { format!("{n:.0} groups") };
     rows.windows(2).filter_map(changed).map(|(at, n)| Step { at, label: label(n) }).collect()

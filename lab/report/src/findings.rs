@@ -100,9 +100,10 @@ fn noise(analyses: &[Analysis<'_>]) -> Option<Finding> {
             time(gap),
             100.0 * lost
         ),
-        meaning: "No program on this machine can promise to react faster than that, whatever its priority; kizami doctor \
+        meaning:
+            "No program on this machine can promise to react faster than that, whatever its priority; kizami doctor \
                   says who is likely to take the time."
-            .into(),
+                .into(),
         weight: (gap / 20_000.0).log10().max(0.0) + (lost * 100.0).max(0.1).log10().max(0.0),
     })
 }
@@ -158,7 +159,11 @@ fn fsync(analyses: &[Analysis<'_>]) -> Option<Finding> {
     let (middle, most) = (median(durable), worst(durable));
     let times = plain.map_or(String::new(), |p| format!(", {:.0} times a write alone", middle / median(p).max(1.0)));
     Some(Finding {
-        headline: format!("Making 4 KiB durable (write and fsync) takes {}{times}, and up to {}.", time(middle), time(most)),
+        headline: format!(
+            "Making 4 KiB durable (write and fsync) takes {}{times}, and up to {}.",
+            time(middle),
+            time(most)
+        ),
         meaning: "A control loop must not wait for the disk: hand the data to another thread.".into(),
         weight: 0.3 + (most / middle.max(1.0)).log10() / 2.0,
     })
@@ -175,16 +180,18 @@ fn udp_loss(analyses: &[Analysis<'_>]) -> Option<Finding> {
             losing.loss.value,
             rate(losing.offered)
         ),
-        meaning: "The receiver's socket buffer overflows while it does not run: a larger SO_RCVBUF or a real-time policy \
+        meaning:
+            "The receiver's socket buffer overflows while it does not run: a larger SO_RCVBUF or a real-time policy \
                   for the receiver helps."
-            .into(),
+                .into(),
         weight: 0.3 + (losing.loss.value / 1.0).log10().max(0.0) / 2.0,
     })
 }
 
 /// The paper's OS latency, idle and under load.
 fn latency_under_load(analyses: &[Analysis<'_>]) -> Option<Finding> {
-    let with = |loaded: bool| of(analyses, "os-latency").find(move |a| a.series().requested.contains_key("load") == loaded);
+    let with =
+        |loaded: bool| of(analyses, "os-latency").find(move |a| a.series().requested.contains_key("load") == loaded);
     let (idle, loaded) = (with(false)?, with(true)?);
     let ratio = worst(loaded) / worst(idle).max(1.0);
     Some(Finding {

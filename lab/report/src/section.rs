@@ -203,8 +203,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         for measure in self.measures {
             let Some(point) = figures::rate_point(measure.analysis) else { continue };
             // What is left of the label without the rate tells the curves apart.
-            let label: Vec<&str> =
-                measure.row.label.split(", ").filter(|word| !word.starts_with("rate ")).collect();
+            let label: Vec<&str> = measure.row.label.split(", ").filter(|word| !word.starts_with("rate ")).collect();
             let label = label.join(", ");
             match curves.iter_mut().find(|(name, _)| *name == label) {
                 Some((_, points)) => points.push(point),

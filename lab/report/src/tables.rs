@@ -79,13 +79,7 @@ pub(crate) fn of(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> 
     kinds.into_iter().filter_map(|(unit, columns)| table(study, group, &with_unit(unit), unit, columns)).collect()
 }
 
-fn table(
-    study: &Study,
-    group: &Group,
-    measures: &[&Measure<'_, '_>],
-    unit: Unit,
-    columns: &[Column],
-) -> Option<Table> {
+fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit, columns: &[Column]) -> Option<Table> {
     if measures.is_empty() {
         return None;
     }

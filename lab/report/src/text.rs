@@ -73,7 +73,8 @@ fn fitting(table: &Table, width: usize) -> Table {
     let mut table = table.clone();
     let widest = |table: &Table, column: usize| {
         let cells = table.rows.iter().filter(|r| r.kind != RowKind::Missing || column == 0);
-        let cells = cells.filter_map(|r| r.cells.get(column)).map(|c| c.chars().count() + if column == 0 { 2 } else { 0 });
+        let cells =
+            cells.filter_map(|r| r.cells.get(column)).map(|c| c.chars().count() + if column == 0 { 2 } else { 0 });
         cells.chain([table.headers[column].text.chars().count()]).max().unwrap_or(0) + 2
     };
     for lesser in LESSER {

@@ -120,10 +120,7 @@ impl Params {
     ///
     /// # Errors
     /// The name of the parameter and a sentence about it, when there is no such parameter or the value cannot be.
-    pub fn new(
-        workload: &'static Workload,
-        given: &BTreeMap<String, String>,
-    ) -> Result<Self, (String, String)> {
+    pub fn new(workload: &'static Workload, given: &BTreeMap<String, String>) -> Result<Self, (String, String)> {
         if let Some(unknown) = given.keys().find(|name| workload.params.iter().all(|p| p.name != **name)) {
             let known: Vec<_> = workload.params.iter().map(|p| p.name).collect();
             let known = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };

@@ -101,7 +101,8 @@ fn run_beside(
     let progress: Vec<Progress> = parts.iter().map(|_| Progress::default()).collect();
     let recorders = parts.iter().zip(&mut cells).zip(&progress);
     let recorders = recorders.map(|((part, cells), p)| Recorder::new(cells, part.columns.len(), p)).collect();
-    let mut bench = Bench::new(recorders, parts.iter().map(kizami_workloads::Part::column_names).collect(), stop, &scratch.0);
+    let mut bench =
+        Bench::new(recorders, parts.iter().map(kizami_workloads::Part::column_names).collect(), stop, &scratch.0);
     let body = workload.linux.expect("a workload of Linux processes");
     let (started, returned) = (Barrier::new(2), AtomicBool::new(false));
     let (result, took) = std::thread::scope(|scope| {

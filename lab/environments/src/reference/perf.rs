@@ -23,9 +23,13 @@ pub static PERF: Tool = Tool {
 
 fn limits(params: &Params) -> Result<(), String> {
     let allowed: &[(&str, &[&str])] = match params.workload().name {
-        "messages" => {
-            &[("mode", &["fixed"]), ("rounds", &["1"]), ("senders", &["20"]), ("receivers", &["20"]), ("size", &["100B"])]
-        }
+        "messages" => &[
+            ("mode", &["fixed"]),
+            ("rounds", &["1"]),
+            ("senders", &["20"]),
+            ("receivers", &["20"]),
+            ("size", &["100B"]),
+        ],
         "pipe-rtt" => &[("size", &["4B"]), ("placement", &["free"])],
         _ => &[("op", &["getppid"])],
     };

@@ -45,6 +45,7 @@ fn last_line(name: &str, report: &Report, missed: &[&Judged]) -> String {
     let figure = |c: &Judged| format!("{} {}", c.says.trim_end_matches('.'), c.judgement.figure);
     let figures: Vec<String> = claims(report).filter(|c| !c.judgement.figure.is_empty()).map(figure).collect();
     let all = claims(report).count();
-    let verdict = if missed.is_empty() { "all bounds held".into() } else { format!("{} of {all} missed", missed.len()) };
+    let verdict =
+        if missed.is_empty() { "all bounds held".into() } else { format!("{} of {all} missed", missed.len()) };
     format!("{name}: {}: {verdict}", figures.join(" · "))
 }

@@ -86,7 +86,9 @@ fn pairs<'s>(a: &'s Side, b: &'s Side) -> Result<Vec<(Loaded<'s>, Loaded<'s>)>, 
     let named = |side: &'s Side, name: &str| {
         let names = || side.reader.series().map(|s| s.series.name.clone()).collect::<Vec<_>>().join(", ");
         let folder = side.reader.folder().display();
-        side.reader.find(name).ok_or_else(|| Exit::usage(format!("{folder} has no series {name:?}; it has {}", names())))
+        side.reader
+            .find(name)
+            .ok_or_else(|| Exit::usage(format!("{folder} has no series {name:?}; it has {}", names())))
     };
     match (&a.series, &b.series) {
         (Some(x), Some(y)) => Ok(vec![(named(a, x)?, named(b, y)?)]),

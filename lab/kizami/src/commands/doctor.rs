@@ -3,9 +3,9 @@
 use kizami_settings::Root;
 
 use super::{print_json, print_text};
-use crate::{doctor, run};
 use crate::exit::Exit;
 use crate::style::Style;
+use crate::{doctor, run};
 
 pub fn doctor(quick: bool, json: bool, style: &Style) -> Result<u8, Exit> {
     let root = Root::from_environment();

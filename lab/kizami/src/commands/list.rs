@@ -15,7 +15,7 @@ use crate::style::Style;
 
 /// Anything that has a name here.
 enum Named {
-    Study(Study),
+    Study(Box<Study>),
     Workload(&'static Workload),
     Environment(&'static dyn Environment),
     Setting(&'static Setting),
@@ -35,12 +35,17 @@ pub fn list(name: Option<&str>, json: bool, style: &Style) -> Result<u8, Exit> {
     let Some(named) = all.iter().find(|n| n.name() == name) else {
         return Err(Exit::usage(format!("there is nothing named {name:?}: kizami list tells the names")));
     };
-    if json { print_json(&named.json())? } else { print_text(&named.details(style))? }
+    if json {
+        print_json(&named.json())?
+    } else {
+        print_text(&named.details(style))?
+    }
     Ok(0)
 }
 
 fn everything() -> Vec<Named> {
-    let studies = kizami_studies::builtin().filter_map(|name| Study::load(name).ok()).map(Named::Study);
+    let studies =
+        kizami_studies::builtin().filter_map(|name| Study::load(name).ok()).map(|study| Named::Study(Box::new(study)));
     studies
         .chain(kizami_workloads::ALL.iter().map(|w| Named::Workload(w)))
         .chain(kizami_environments::ALL.iter().map(|e| Named::Environment(*e)))
@@ -106,9 +111,7 @@ impl Named {
     fn json(&self) -> Value {
         let mut value = json!({ "kind": self.kind(), "name": self.name(), "title": self.title() });
         if let Self::Workload(workload) = self {
-            let param = |p: &kizami_workloads::Param| {
-                json!({ "name": p.name, "about": p.about, "default": p.default, "values": limits(&p.kind) })
-            };
+            let param = |p: &kizami_workloads::Param| json!({ "name": p.name, "about": p.about, "default": p.default, "values": limits(&p.kind) });
             value["about"] = json!(workload.about);
             value["reference"] = json!(workload.reference);
             value["params"] = workload.params.iter().map(param).collect();

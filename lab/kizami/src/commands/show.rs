@@ -106,7 +106,14 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
         row("mean", with(s.mean, s.mean_interval));
         row("standard deviation", s.standard_deviation.map(write).unwrap_or_default());
         row("mode", format!("{} (bins of {})", write(s.mode.value as f64), write(s.mode.bin_width as f64)));
-        let tails = [("p90", s.p90), ("p95", s.p95), ("p99", s.p99), ("p99.9", s.p99_9), ("p99.99", s.p99_99), ("p99.999", s.p99_999)];
+        let tails = [
+            ("p90", s.p90),
+            ("p95", s.p95),
+            ("p99", s.p99),
+            ("p99.9", s.p99_9),
+            ("p99.99", s.p99_99),
+            ("p99.999", s.p99_999),
+        ];
         for (name, value) in tails {
             row(name, value.map_or_else(|| "too few samples".to_owned(), |v| write(v as f64)));
         }
@@ -133,7 +140,11 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
 }
 
 /// The extreme-value estimate, or why there is none.
-fn likely_maximum(values: &dyn kizami_recording::stats::Samples, options: &Options, write: &dyn Fn(f64) -> String) -> String {
+fn likely_maximum(
+    values: &dyn kizami_recording::stats::Samples,
+    options: &Options,
+    write: &dyn Fn(f64) -> String,
+) -> String {
     match Extreme::of(values, &[10, 1000], options) {
         Ok(extreme) => {
             let level = |l: &kizami_recording::stats::gev::Level| {
@@ -164,4 +175,3 @@ fn as_json(series: Loaded<'_>, deadline: Option<u64>, options: &Options) -> Valu
     }
     value
 }
-

@@ -55,8 +55,11 @@ pub fn title(planned: &Planned) -> String {
     }
     let defaults = job.workload().params;
     for (name, value) in job.params.written() {
-        let is_default = defaults.iter().any(|p| p.name == name && p.kind.parse(p.default).map(|d| p.kind.write(d)) == Ok(value.clone()));
-        let is_size = ["iterations", "cycles", "samples", "trips", "trials", "duration", "rounds"].contains(&name.as_str());
+        let is_default = defaults
+            .iter()
+            .any(|p| p.name == name && p.kind.parse(p.default).map(|d| p.kind.write(d)) == Ok(value.clone()));
+        let is_size =
+            ["iterations", "cycles", "samples", "trips", "trials", "duration", "rounds"].contains(&name.as_str());
         if !is_default && !is_size {
             words.push(format!("{name}={value}"));
         }

@@ -64,7 +64,10 @@ mod tests {
     fn reports_have_the_lines_that_a_probe_in_any_language_writes() {
         let lines = [
             (Report::Ready {}, r#"{"ready":{}}"#),
-            (Report::Rows { part: 0, rows: vec![vec![1, 2], vec![3, 4]] }, r#"{"rows":{"part":0,"rows":[[1,2],[3,4]]}}"#),
+            (
+                Report::Rows { part: 0, rows: vec![vec![1, 2], vec![3, 4]] },
+                r#"{"rows":{"part":0,"rows":[[1,2],[3,4]]}}"#,
+            ),
             (Report::Failed { why: "no \"luck\"".into() }, r#"{"failed":{"why":"no \"luck\""}}"#),
             (Report::Done {}, r#"{"done":{}}"#),
         ];

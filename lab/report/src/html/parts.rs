@@ -33,9 +33,7 @@ pub fn findings(report: &Report) -> String {
         "" => String::new(),
         rest => format!("<details><summary>Also found</summary><ul class=\"also\">{rest}</ul></details>"),
     };
-    format!(
-        "<section class=\"findings\"><h2>Most worth knowing</h2><ol>{cards}</ol>{rest}</section>"
-    )
+    format!("<section class=\"findings\"><h2>Most worth knowing</h2><ol>{cards}</ol>{rest}</section>")
 }
 
 pub fn claims(claims: &[Judged]) -> String {
@@ -64,10 +62,7 @@ pub fn claims(claims: &[Judged]) -> String {
             )
         })
         .collect();
-    format!(
-        "<div class=\"claims\"><h3>Does it hold here? {holding} of {} do</h3><ul>{rows}</ul></div>",
-        claims.len()
-    )
+    format!("<div class=\"claims\"><h3>Does it hold here? {holding} of {} do</h3><ul>{rows}</ul></div>", claims.len())
 }
 
 pub fn table(table: &Table) -> String {
@@ -82,7 +77,11 @@ pub fn table(table: &Table) -> String {
             let (label, why) = (row.cells.first(), row.cells.get(1));
             let text = |cell: Option<&String>| escape(cell.map_or("", String::as_str));
             let span = table.headers.len().saturating_sub(1);
-            return format!("<tr class=\"missing\"><th scope=\"row\">{}</th><td colspan=\"{span}\">{}</td></tr>", text(label), text(why));
+            return format!(
+                "<tr class=\"missing\"><th scope=\"row\">{}</th><td colspan=\"{span}\">{}</td></tr>",
+                text(label),
+                text(why)
+            );
         }
         let kind = if row.kind == RowKind::Published { " class=\"published\"" } else { "" };
         let cells: String = row

@@ -85,7 +85,8 @@ pub fn trial_in(folder: &Path, stop: &AtomicBool, workload: &str, given: &[(&str
     let memory = parts.iter().zip(&mut cells).zip(progress);
     let recorders =
         memory.map(|((part, cells), progress)| Recorder::new(cells, part.columns.len(), progress)).collect();
-    let mut bench = Bench::new(recorders, parts.iter().map(kizami_workloads::Part::column_names).collect(), stop, folder);
+    let mut bench =
+        Bench::new(recorders, parts.iter().map(kizami_workloads::Part::column_names).collect(), stop, folder);
     let failure = (workload.linux.expect("a Linux workload"))(&params, &mut bench).err().map(|e| e.to_string());
     let facts = bench.facts().iter().cloned().collect();
     let effective = bench.effective_settings().iter();
