@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use kizami_protocol::Report;
 use kizami_settings::{Scope, process};
 use kizami_workloads::{Params, Workload};
 
@@ -120,18 +119,9 @@ impl Environment for Beam {
                 libc::dup2(2, 1);
             }
         };
-        let listener = Box::new(|stream, sender: &_| launch::reports_as(stream, sender, of_one_part));
-        let mut started = launch::start(command, None, listener, in_child)?;
+        let mut started = launch::start(command, None, Box::new(launch::report_lines), in_child)?;
         started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
         Ok(started)
-    }
-}
-
-/// The probe numbers the lines in which it reports rows; to the lab, all of them are of the one part that there is.
-fn of_one_part(report: Report) -> Report {
-    match report {
-        Report::Rows { rows, .. } => Report::Rows { part: 0, rows },
-        other => other,
     }
 }
 

@@ -91,19 +91,10 @@ pub(crate) fn start(
 
 /// A listener for probes that write one report a line.
 pub(crate) fn report_lines(stream: Box<dyn Read + Send>, sender: &Sender<Result<Report, String>>) {
-    reports_as(stream, sender, |report| report);
-}
-
-/// The same, with each report made into what the lab understands.
-pub(crate) fn reports_as(
-    stream: Box<dyn Read + Send>,
-    sender: &Sender<Result<Report, String>>,
-    understood: fn(Report) -> Report,
-) {
     for line in BufReader::new(stream).lines() {
         let report = match line {
             Ok(line) if line.trim().is_empty() => continue,
-            Ok(line) => Report::parse(&line).map(understood),
+            Ok(line) => Report::parse(&line),
             Err(e) => Err(format!("the probe's reports cannot be read: {e}")),
         };
         let last = report.is_err();

@@ -41,7 +41,9 @@ fn dispatch(cli: &Cli, style: &Style) -> Result<u8, Exit> {
         Command::Export(export) => commands::export::export(export, json, style),
         Command::Import(import) => commands::import::import(import, json, style),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "kizami", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "kizami", &mut script);
+            commands::print_text(&String::from_utf8_lossy(&script))?;
             Ok(0)
         }
         Command::Guard { journal } => Ok(kizami_settings::guard::main(journal)),

@@ -32,6 +32,18 @@ pub fn recording(named: Option<&Path>) -> Result<PathBuf, Exit> {
     }
 }
 
+/// The folder in a recording for the files of the trial that runs.
+pub const SCRATCH: &str = "scratch";
+
+/// Removes the files that a killed run's trial left. To be called by who holds the lock: no other run measures then.
+pub fn remove_leftovers() {
+    let entries = std::fs::read_dir(RECORDINGS).into_iter().flatten().flatten();
+    for scratch in entries.map(|entry| entry.path().join(SCRATCH)).filter(|path| path.is_dir()) {
+        // What cannot be removed is in nobody's way.
+        let _ = std::fs::remove_dir_all(scratch);
+    }
+}
+
 fn newest() -> Option<PathBuf> {
     let entries = std::fs::read_dir(RECORDINGS).ok()?;
     let recordings = entries.filter_map(|e| Some(e.ok()?.path())).filter(|path| path.join(RECORDING_FILE).is_file());

@@ -1,6 +1,6 @@
 //! Colours and the tone of messages: results on standard output, everything about them on standard error.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style as Ansi};
 
@@ -50,13 +50,18 @@ impl Style {
     }
 
     pub fn note(&self, message: &str) {
-        eprintln!("{message}");
+        line(message);
     }
 
     fn message(&self, mark: &str, colour: AnsiColor, message: &str) {
         let style = if self.messages { Ansi::new().bold().fg_color(Some(colour.into())) } else { Ansi::new() };
-        eprintln!("{style}{mark}{style:#} {message}");
+        line(&format!("{style}{mark}{style:#} {message}"));
     }
+}
+
+/// A line on standard error. Nobody may read it any more (a closed terminal, a cut pipe), which is no reason to panic.
+fn line(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The terminal's columns.

@@ -84,10 +84,12 @@ impl Study {
         let path = Path::new(name_or_path);
         let is_path = name_or_path.contains('/') || path.extension().is_some_and(|e| e == "toml") || path.is_file();
         if !is_path {
-            let names: Vec<_> = builtin().collect();
+            // Who runs a workload by its name gets a study of it, so its name may be meant as well.
+            let studies: Vec<_> = builtin().collect();
+            let names: Vec<_> = studies.iter().copied().chain(kizami_workloads::ALL.iter().map(|w| w.name)).collect();
             let suggestion = match nearest(name_or_path, &names) {
                 Some(name) => format!("did you mean {name:?}?"),
-                None => format!("there are {}, and any file that ends in .toml", names.join(", ")),
+                None => format!("there are {}, and any file that ends in .toml", studies.join(", ")),
             };
             return Err(vec![Problem::of_file(name_or_path, "there is no such study".into(), suggestion)]);
         }

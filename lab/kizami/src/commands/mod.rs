@@ -28,7 +28,7 @@ fn print_json(value: &impl Serialize) -> Result<(), Exit> {
 }
 
 /// Prints `text` as the command's result. A reader that has seen enough (`| head`) is no failure.
-fn print_text(text: &str) -> Result<(), Exit> {
+pub fn print_text(text: &str) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {

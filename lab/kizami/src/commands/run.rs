@@ -41,7 +41,10 @@ pub fn write_report(ran: &Ran, style: &Style) -> Result<Report, Exit> {
     let reader = open(&ran.folder, style)?;
     let report = read_report(&reader, style);
     let path = ran.folder.join(REPORT_FILE);
-    std::fs::write(&path, html::page(&report))
-        .map_err(|e| Exit::failed(format!("could not write {}: {e}", path.display())))?;
+    // Where the disk took no more samples, which was said, it would not take the report either.
+    if ran.outcomes.disk.is_none() {
+        std::fs::write(&path, html::page(&report))
+            .map_err(|e| Exit::failed(format!("could not write {}: {e}", path.display())))?;
+    }
     Ok(report)
 }

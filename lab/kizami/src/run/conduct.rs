@@ -14,6 +14,7 @@ use kizami_studies::{Plan, Planned, Start};
 
 use super::available::title;
 use super::progress::Progress;
+use crate::paths::SCRATCH;
 
 /// A job whose trials fail this often in a row is given up.
 const GIVE_UP: usize = 2;
@@ -53,7 +54,7 @@ pub fn conduct(
     let mut outcomes = Outcomes::default();
     let series = declare(plan, writer);
     let mut failures = vec![0; plan.jobs.len()];
-    let scratch = writer.folder().join("scratch");
+    let scratch = writer.folder().join(SCRATCH);
     for &Start { job: index, trial } in &plan.order {
         if interrupt.load(Ordering::Relaxed) {
             outcomes.interrupted = true;

@@ -56,6 +56,7 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
     let _lock = take_lock(options.wait, &interrupt, style)?;
     let root = Root::from_environment();
     recover(&root, style);
+    paths::remove_leftovers();
 
     let folder = options.out.clone().unwrap_or_else(|| paths::new_recording(what));
     let mut writer = Writer::create(&folder, describe(&plan, what, options, &root)).map_err(Exit::failed)?;

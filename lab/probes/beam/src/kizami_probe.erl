@@ -26,7 +26,6 @@
 -record(kept, {
     stream :: kizami_report:stream(),
     flush :: non_neg_integer(),
-    part = 0 :: non_neg_integer(),
     count = 0 :: non_neg_integer(),
     %% The rows not yet reported, newest first.
     rows = [] :: [{integer(), non_neg_integer(), non_neg_integer()}]
@@ -208,16 +207,16 @@ status(true) -> 0;
 status(false) -> 1.
 
 %% Reports the rows that are kept, and keeps none.
-flush(#kept{stream = Stream, part = Part, rows = Rows} = Kept) ->
-    Next = flush(Stream, Part, lists:reverse(Rows)),
-    Kept#kept{part = Next, count = 0, rows = []}.
+flush(#kept{stream = Stream, rows = Rows} = Kept) ->
+    flush(Stream, lists:reverse(Rows)),
+    Kept#kept{count = 0, rows = []}.
 
-flush(_, Part, []) ->
-    Part;
-flush(Stream, Part, Rows) ->
+flush(_, []) ->
+    ok;
+flush(Stream, Rows) ->
     {Now, Later} = lists:split(min(?ROWS_A_LINE, length(Rows)), Rows),
-    write(Stream, [kizami_report:rows(Part, [[nanoseconds(Time), Heap, Minor] || {Time, Heap, Minor} <- Now])]),
-    flush(Stream, Part + 1, Later).
+    write(Stream, [kizami_report:rows([[nanoseconds(Time), Heap, Minor] || {Time, Heap, Minor} <- Now])]),
+    flush(Stream, Later).
 
 %% A reader that is gone wants nothing more: ends the process, and with it the VM.
 write(Stream, Lines) ->
