@@ -1,8 +1,8 @@
 //! The field's own tools, as environments: the same workload with the same parameters, done by the program that people
 //! trust for it. What a tool prints becomes samples, so that it stands in the same tables and comparisons as ours.
 //!
-//! A tool is one file that fills in a [`Tool`]. Tools print in the middle of nowhere else: their output is foreign, and a
-//! format that is not understood is a failed trial that shows what was printed.
+//! A tool is one file that fills in a [`Tool`]. Its output is foreign: a form that is not understood is a failed trial, and
+//! shows what was printed.
 
 mod cyclictest;
 mod fio;
@@ -195,7 +195,7 @@ pub(crate) fn only(params: &Params, allowed: &[(&str, &[&str])]) -> Result<(), S
     Ok(())
 }
 
-/// The number in the first line that contains `mark`, directly before it or, when `after`, behind it.
+/// The number that stands behind the first `mark`.
 pub(crate) fn number_after(text: &str, mark: &str) -> Result<f64, String> {
     let at = text.find(mark).ok_or_else(|| format!("no {mark:?} in it"))?;
     let rest = text[at + mark.len()..].trim_start();
@@ -203,7 +203,7 @@ pub(crate) fn number_after(text: &str, mark: &str) -> Result<f64, String> {
     rest[..end].parse().map_err(|_| format!("no number after {mark:?}"))
 }
 
-/// The number that stands before `mark`.
+/// The number that stands before the first `mark`.
 pub(crate) fn number_before(text: &str, mark: &str) -> Result<f64, String> {
     let at = text.find(mark).ok_or_else(|| format!("no {mark:?} in it"))?;
     let word = text[..at].split_whitespace().next_back().unwrap_or_default();

@@ -2,25 +2,12 @@
 
 use kizami_studies::Verdict;
 
+pub(super) use crate::plot::escape;
 use crate::report::{Diagnosis, Judged, Report};
 use crate::table::{RowKind, Table};
 
 /// How many findings stand at the top.
 const TOP: usize = 3;
-
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            _ => out.push(c),
-        }
-    }
-    out
-}
 
 pub fn findings(report: &Report) -> String {
     if report.findings.is_empty() {

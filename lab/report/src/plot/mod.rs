@@ -31,6 +31,7 @@ mod svg;
 mod text;
 
 pub use axis::Scale;
+pub(crate) use text::escape;
 pub use units::Unit;
 
 /// The width that a figure is laid out for, in CSS pixels.
