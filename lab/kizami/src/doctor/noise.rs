@@ -98,12 +98,33 @@ struct Counted {
     processes: BTreeMap<Process, u64>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// Ordered by its number alone: a worker of the kernel changes its name with its work.
+#[derive(Debug, Clone)]
 struct Process {
     pid: u32,
     name: String,
     /// A thread of the kernel, which no user can hold back.
     of_kernel: bool,
+}
+
+impl PartialEq for Process {
+    fn eq(&self, other: &Self) -> bool {
+        self.pid == other.pid
+    }
+}
+
+impl Eq for Process {}
+
+impl PartialOrd for Process {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Process {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.pid.cmp(&other.pid)
+    }
 }
 
 impl Counted {
@@ -340,6 +361,16 @@ mod tests {
         assert_eq!(counts.len(), 4, "a line without a count for each processor is left out");
         let softirqs = table("      CPU0 CPU1\n  TIMER:  7  8\n");
         assert_eq!(softirqs[&(1, "TIMER".to_owned())], 8);
+    }
+
+    #[test]
+    fn a_worker_of_the_kernel_that_changes_its_name_is_charged_for_the_second_only() {
+        let worker = |name: &str| Process { pid: 9, name: name.into(), of_kernel: true };
+        let (mut before, mut now) = (Counted::default(), Counted::default());
+        before.processes.insert(worker("kworker/0:1-events"), 160);
+        now.processes.insert(worker("kworker/0:1-writeback"), 168);
+        let grown = now.since(&before);
+        assert_eq!(grown.processes.into_values().collect::<Vec<_>>(), [8]);
     }
 
     #[test]
