@@ -4,9 +4,12 @@
 //! non-empty buckets). Drawings are made from the buckets, whose resolution of about 0.1 % is finer than a screen's.
 
 use kizami_recording::folder::{Loaded, Measured, Series};
-use kizami_recording::stats::{BoxPlot, Bucket, Options, Shape, Summary};
+use kizami_recording::stats::{BoxPlot, Bucket, Extreme, Options, Samples, Shape, Summary};
 
 use crate::plot::Unit;
+
+/// How many times as many samples the estimated maximum is for.
+pub const FURTHER: u64 = 1000;
 
 /// See the module. Figures are those of whole samples; [`Self::scale`] makes them one operation's.
 #[derive(Debug)]
@@ -15,6 +18,8 @@ pub struct Analysis<'a> {
     pub summary: Option<Summary>,
     pub boxes: Option<BoxPlot>,
     pub buckets: Vec<Bucket>,
+    /// The maximum to expect in [`FURTHER`] times as many samples; absent where the samples do not support an estimate.
+    pub further_maximum: Option<f64>,
     /// The first, cold sample; the median of them over the trials.
     pub cold: Option<u64>,
 }
@@ -28,13 +33,14 @@ impl<'a> Analysis<'a> {
         let cold = cold.get(cold.len() / 2).copied();
         let shape = Shape::of(&*values);
         let Some(shape) = shape.filter(|_| loaded.series.measured() != Measured::Watched) else {
-            return Self { loaded, summary: None, boxes: None, buckets: Vec::new(), cold };
+            return Self { loaded, summary: None, boxes: None, buckets: Vec::new(), further_maximum: None, cold };
         };
         Self {
             loaded,
             summary: Some(Summary::with_shape(&*values, &shape, options)),
             boxes: Some(BoxPlot::with_shape(&*values, &shape)),
             buckets: shape.buckets().collect(),
+            further_maximum: further_maximum(loaded, &*values, options),
             cold,
         }
     }
@@ -117,4 +123,11 @@ impl<'a> Analysis<'a> {
         }
         pieces
     }
+}
+
+fn further_maximum(loaded: Loaded<'_>, values: &dyn Samples, options: &Options) -> Option<f64> {
+    if !matches!(loaded.series.measured(), Measured::Time { .. }) {
+        return None;
+    }
+    Extreme::of(values, &[FURTHER], options).ok()?.levels.first().map(|level| level.expected)
 }

@@ -51,14 +51,14 @@ impl<'a> Measure<'_, 'a> {
     }
 }
 
-/// Builds the section of `group`; `None` when nothing of it was measured.
+/// Builds the section of `group`; `None` when nothing of it was measured or published.
 pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>], options: &Options) -> Option<Section> {
     let series: Vec<&Series> = analyses.iter().map(Analysis::series).collect();
     let rows = group.rows(&study.name, &series);
     let measures: Vec<Measure<'_, '_>> =
         rows.iter().map(|row| Measure { row, analysis: &analyses[row.series] }).collect();
     if measures.is_empty() {
-        return None;
+        return unmeasured(study, group);
     }
     let shown: Vec<&Series> = measures.iter().map(Measure::series).collect();
     let (in_force, refused) = settings::in_force(&shown);
@@ -248,6 +248,20 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         };
         vec![Box::new(figures::ratio_plot(about, (0.9, 1.1), rows))]
     }
+}
+
+/// A group of which nothing could be measured here: what was published stands alone.
+fn unmeasured(study: &Study, group: &Group) -> Option<Section> {
+    Some(Section {
+        id: format!("{}-{}", study.name, group.id),
+        title: group.title.clone(),
+        about: group.about.trim().to_owned(),
+        tables: vec![tables::published_only(study, group)?],
+        figures: Vec::new(),
+        settings: Vec::new(),
+        each: Vec::new(),
+        refused: Vec::new(),
+    })
 }
 
 /// What stands under a figure: what was in force, and what measuring cost.

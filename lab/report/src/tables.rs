@@ -34,6 +34,9 @@ impl Cells<'_, '_> {
     }
 }
 
+/// The column of the estimated maximum.
+pub(crate) const FURTHER: &str = "×1000";
+
 const TIMES: &[Column] = &[
     Column { header: "AVG", measured: |c| Some(c.write(c.summary.mean)), published: Some(Statistic::Mean) },
     Column { header: "MAX", measured: |c| Some(c.write(c.summary.max as f64)), published: Some(Statistic::Max) },
@@ -46,6 +49,7 @@ const TIMES: &[Column] = &[
     Column { header: "median", measured: |c| Some(c.write(c.summary.median)), published: Some(Statistic::Median) },
     Column { header: "p99", measured: |c| c.summary.p99.map(|v| c.write(v as f64)), published: Some(Statistic::P99) },
     Column { header: "p99.9", measured: |c| c.summary.p99_9.map(|v| c.write(v as f64)), published: None },
+    Column { header: FURTHER, measured: |c| c.measure.analysis.further_maximum.map(|v| c.write(v)), published: None },
     Column { header: "first", measured: |c| c.measure.analysis.cold.map(|v| c.write(v as f64)), published: None },
     Column { header: "n", measured: |c| Some(whole(c.summary.count)), published: None },
 ];
@@ -124,6 +128,13 @@ fn note(table: &Table, measures: &[&Measure<'_, '_>]) -> String {
     if table.headers.iter().any(|h| h.text == "first") {
         notes.push("first: the cold call before all others, not part of the other figures.".to_owned());
     }
+    if table.headers.iter().any(|h| h.text == FURTHER) {
+        notes.push(
+            "×1000: the maximum to expect in a thousand times as many samples, by extreme-value theory; left out where the \
+             samples do not support an estimate."
+                .to_owned(),
+        );
+    }
     let operations = measures.iter().map(|m| m.series().operations).max().unwrap_or(1);
     if operations > 1 {
         notes.push(format!(
@@ -132,6 +143,30 @@ fn note(table: &Table, measures: &[&Measure<'_, '_>]) -> String {
         ));
     }
     notes.join(" ")
+}
+
+/// What was published of a group of which nothing could be measured here.
+pub(crate) fn published_only(study: &Study, group: &Group) -> Option<Table> {
+    let mut rows: Vec<(String, HashMap<Statistic, f64>)> = Vec::new();
+    for Published { workload, condition, machine, statistic, base, .. } in study.published_of(group) {
+        let words = [workload.as_str(), condition, machine].into_iter().filter(|word| !word.is_empty());
+        let label = words.collect::<Vec<_>>().join(", ");
+        match rows.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, figures)) => drop(figures.insert(*statistic, *base)),
+            None => rows.push((label, HashMap::from([(*statistic, *base)]))),
+        }
+    }
+    let means = rows.iter().filter_map(|(_, figures)| figures.get(&Statistic::Mean));
+    let scale = Scale::for_values(Unit::Nanoseconds, means.copied().reduce(f64::min)?);
+    let mut table = Table::new(&[&format!("published, in {}", scale.name)], &["AVG", "MAX", "VAR", "STDEV"]);
+    for (label, figures) in &rows {
+        let cell = |statistic| figures.get(&statistic).map(|v| scale.write(*v)).unwrap_or_default();
+        let variance = figures.get(&Statistic::Variance).map(|v| scale.write_square(*v)).unwrap_or_default();
+        let cells = [label.clone(), cell(Statistic::Mean), cell(Statistic::Max), variance, cell(Statistic::Stdev)];
+        table.push(RowKind::Published, cells);
+    }
+    table.note = "Not measured here; the notes at the end of the report say why.".into();
+    Some(table)
 }
 
 fn why_empty(series: &Series) -> String {

@@ -66,7 +66,7 @@ fn write_section(section: &Section, look: Look) -> String {
 }
 
 /// The columns that are given up first where the terminal is too narrow for all.
-const LESSER: [&str; 6] = ["first", "p99.9", "n", "intervals", "median", "p99"];
+const LESSER: [&str; 7] = [crate::tables::FURTHER, "first", "p99.9", "n", "intervals", "median", "p99"];
 
 /// `table` without the lesser columns that do not fit: a broken number is worse than a missing one, and the page has all.
 fn fitting(table: &Table, width: usize) -> Table {

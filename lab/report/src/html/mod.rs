@@ -107,11 +107,13 @@ fn section(section: &Section) -> String {
         .collect();
     let refused: String =
         section.refused.iter().map(|sentence| format!("<p class=\"warning\">{}</p>", escape(sentence))).collect();
+    let each = match section.each.as_slice() {
+        [] => String::new(),
+        each => format!("<details><summary>Settings in force for each series</summary>{}</details>", facts(each)),
+    };
     format!(
-        "<section id=\"{}\" class=\"group\"><h3>{}</h3>{about}{refused}{tables}{figures}<details><summary>Settings in force \
-         for each series</summary>{}</details></section>",
+        "<section id=\"{}\" class=\"group\"><h3>{}</h3>{about}{refused}{tables}{figures}{each}</section>",
         escape(&section.id),
-        escape(&section.title),
-        facts(&section.each)
+        escape(&section.title)
     )
 }
