@@ -14,6 +14,8 @@ use std::process::{Child, Command, Stdio};
 pub struct View {
     holder: Child,
     namespace: File,
+    /// The folder that is its root: not that of the machine where the tests themselves run in another.
+    root: File,
 }
 
 impl View {
@@ -59,19 +61,23 @@ impl View {
         holder.stdin(Stdio::piped()).stdout(Stdio::null()).current_dir("/");
         // SAFETY: see there.
         let holder = unsafe { holder.pre_exec(make) }.spawn().expect("root may have a view of its own");
-        let namespace = File::open(format!("/proc/{}/ns/mnt", holder.id())).expect("the view of our child");
-        Self { holder, namespace }
+        let of_holder = |what| File::open(format!("/proc/{}/{what}", holder.id())).expect("the view of our child");
+        let (namespace, root) = (of_holder("ns/mnt"), of_holder("root"));
+        Self { holder, namespace, root }
     }
 
     /// Makes `command` see it.
     pub fn join(&self, mut command: Command) -> Command {
-        let namespace = self.namespace.try_clone().expect("a descriptor");
+        let own = |file: &File| file.try_clone().expect("a descriptor");
+        let (namespace, root) = (own(&self.namespace), own(&self.root));
         let folder = command.get_current_dir().map(|f| CString::new(f.as_os_str().as_bytes()).expect("a path"));
         let join = move || {
             // SAFETY: system calls on a descriptor and a path of ours, in a child between fork and exec.
             unsafe {
                 checked(libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNS))?;
-                // Joining goes to the root folder.
+                // Joining goes to the root folder of the machine.
+                checked(libc::fchdir(root.as_raw_fd()))?;
+                checked(libc::chroot(c".".as_ptr()))?;
                 folder.as_ref().map_or(Ok(()), |folder| checked(libc::chdir(folder.as_ptr())))
             }
         };
