@@ -16,7 +16,7 @@
 use std::collections::BTreeSet;
 
 use kizami_recording::folder::{Loaded, Measured, Series, Unit};
-use kizami_recording::stats::compare::{ENOUGH_TRIALS, Measure};
+use kizami_recording::stats::compare::{ENOUGH_TRIALS, Measure, Method};
 use kizami_recording::stats::{Comparison, Design, Interval, Options, Samples, Summary, compare};
 
 use crate::claim::{Claim, Expects};
@@ -210,6 +210,9 @@ impl Claim {
         let interval = Interval { low: comparison.interval.low * scale, high: comparison.interval.high * scale };
         let (low, high) = (ratio(interval.low), ratio(interval.high));
         shown.push_str(&format!("; {}{} times (95 %: {low} to {high})", compared.by, ratio(times)));
+        if comparison.method == Method::Blocks || !compared.by.is_empty() && few(one, other) {
+            shown.push_str("; too few starts to know how starts differ");
+        }
         let mut figure = format!("{} ({low} to {high}", ratio(times));
         let verdict = match self.expects {
             Expects::Below(_) => ordered(interval.high < 1.0, interval.low > 1.0),
@@ -248,6 +251,11 @@ fn operations(series: &Series) -> f64 {
     }
 }
 
+/// Whether there are too few fresh starts to tell how much one differs from the next.
+fn few(a: Loaded<'_>, b: Loaded<'_>) -> bool {
+    a.trial_values().len().min(b.trial_values().len()) < ENOUGH_TRIALS
+}
+
 /// The share that was lost: the median of the trials.
 fn loss_of(loaded: Loaded<'_>) -> Option<f64> {
     let mut shares = loss::of_trials(loaded)?;
@@ -267,7 +275,7 @@ fn compared(statistic: Statistic, a: Loaded<'_>, b: Loaded<'_>, options: &Option
     }
     let (trials_a, trials_b) = (a.trial_values(), b.trial_values());
     let design = a.design_with(&b);
-    let few = trials_a.len().min(trials_b.len()) < ENOUGH_TRIALS;
+    let few = few(a, b);
     let direct = match statistic {
         Statistic::Mean => Some(Measure::Mean),
         Statistic::Median => Some(Measure::Median),
