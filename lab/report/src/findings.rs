@@ -78,7 +78,7 @@ fn wake_up(analyses: &[Analysis<'_>]) -> Option<Finding> {
         None => String::new(),
     };
     if late > interval {
-        meaning.push_str(" Whole periods were missed, one after the other.");
+        meaning = format!("It missed whole periods, one after the other. {meaning}");
     }
     Some(Finding {
         headline: format!("An ordinary thread that wakes every {period} came up to {} late {load}.", time(late)),
