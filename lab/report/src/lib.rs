@@ -17,7 +17,6 @@ mod table;
 mod tables;
 pub mod text;
 
-pub use analysis::Analysis;
 pub use findings::Finding;
 pub use report::{Chapter, DIAGNOSES_FILE, Diagnosis, Judged, Report};
 pub use section::{Drawn, Section};
