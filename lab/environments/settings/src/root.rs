@@ -24,7 +24,7 @@ impl Root {
         Self(folder.into())
     }
 
-    /// The tree that [`VARIABLE`] names, or this machine.
+    /// The tree that `KIZAMI_ROOT` names, or this machine.
     pub fn from_environment() -> Self {
         std::env::var_os(VARIABLE).filter(|v| !v.is_empty()).map_or_else(Self::machine, Self::tree)
     }

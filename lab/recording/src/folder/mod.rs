@@ -1,8 +1,8 @@
 //! A recording on disk: a folder with `recording.json` and one samples file a series.
 //!
-//! - `recording.json` ([`model`]) says everything that is needed to judge the samples. It is replaced as a whole and
+//! - `recording.json` (`model.rs`) says everything that is needed to judge the samples. It is replaced as a whole and
 //!   synced, so it is always the old one or the new one.
-//! - `<series>.samples` ([`samples`]) grows by whole rows. What was appended after the JSON was last written is found
+//! - `<series>.samples` (`samples.rs`) grows by whole rows. What was appended after the JSON was last written is found
 //!   again when the folder is read.
 //! - [`Writer`] writes both, [`Reader`] checks both. What is damaged is named; what is whole stays readable.
 
