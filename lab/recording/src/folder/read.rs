@@ -144,6 +144,13 @@ fn checksum_holds(text: &str, checksum: &str) -> bool {
     checksum.len() == NO_CHECKSUM.len() && format!("{:08x}", crc32fast::hash(bare.as_bytes())) == checksum
 }
 
+/// CRC-32 of the rows of `trial`.
+fn checksum(file: &SamplesFile, trial: &super::Trial) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    file.visit(trial.first_row..trial.first_row + trial.rows, &mut |bytes| crc.update(bytes));
+    crc.finalize()
+}
+
 /// Opens the samples of `series`, and brings its trials to what is really there.
 fn check_series(folder: &Path, series: &mut Series, damage: &mut Vec<Damage>) -> SamplesFile {
     let (name, columns) = (series.name.clone(), series.columns.len());
@@ -173,9 +180,7 @@ fn check_series(folder: &Path, series: &mut Series, damage: &mut Vec<Damage>) ->
             trial.rows = there;
             trial.cold_rows = trial.cold_rows.min(there);
             trial.outcome = Outcome::Failed("its samples were cut from the file".into());
-        } else if trial.outcome != Outcome::Running
-            && crc32fast::hash(file.bytes(trial.first_row..trial.first_row + trial.rows)) != trial.crc32
-        {
+        } else if trial.outcome != Outcome::Running && checksum(&file, trial) != trial.crc32 {
             damage.push(Damage::TrialEdited { series: name.clone(), trial: index });
             // All rows are marked cold: they stay where they are, and no summary takes them.
             trial.cold_rows = trial.rows;

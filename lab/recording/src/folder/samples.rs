@@ -7,13 +7,15 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 use crate::stats::Samples;
 
 const MAGIC: &[u8; 8] = b"KZSAMPLE";
 const VERSION: u32 = 1;
 const HEADER: u64 = 16;
+/// How much of a mapped file is looked at before it is let go of.
+const WINDOW: usize = 4 << 20;
 
 pub(super) fn header(columns: usize) -> [u8; HEADER as usize] {
     let mut bytes = [0; HEADER as usize];
@@ -92,12 +94,23 @@ impl SamplesFile {
         self.rows
     }
 
-    /// The rows `range` as they lie in the file.
-    pub(super) fn bytes(&self, range: Range<u64>) -> &[u8] {
-        let clip = |row: u64| offset(self.columns, row.min(self.rows)) as usize;
-        match &self.map {
-            Some(map) => &map[clip(range.start)..clip(range.end)],
-            None => &[],
+    /// Calls `see` with the rows `range` as they lie in the file, in pieces of whole rows. A piece is let go of when the
+    /// next one comes, so that reading a file of any length keeps a few megabytes of it in memory.
+    pub(super) fn visit(&self, range: Range<u64>, see: &mut dyn FnMut(&[u8])) {
+        let Some(map) = &self.map else { return };
+        let step = (WINDOW / (self.columns * 8)).max(1) as u64;
+        let end = range.end.min(self.rows);
+        let mut row = range.start;
+        while row < end {
+            let next = (row + step).min(end);
+            let (first, last) = (offset(self.columns, row) as usize, offset(self.columns, next) as usize);
+            see(&map[first..last]);
+            if last - first >= WINDOW / 2 {
+                // SAFETY: the mapping is of a file and never written to, so a page that is dropped is read again when it
+                // is looked at again. That it could not be dropped changes nothing but the memory that is in use.
+                let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, first, last - first) };
+            }
+            row = next;
         }
     }
 }
@@ -137,19 +150,18 @@ impl Samples for View<'_> {
         for range in &self.ranges {
             let len = range.end - range.start;
             let (from, to) = (start.clamp(before, before + len), end.clamp(before, before + len));
-            let mut row = range.start + (from - before);
-            let last = range.start + (to - before);
-            while row < last {
-                let count = (last - row).min(buffer.len() as u64) as usize;
+            self.file.visit(range.start + (from - before)..range.start + (to - before), &mut |bytes| {
                 // Copied, because the mapping is bytes: that costs nothing beside the memory that is read (measured).
-                let bytes = self.file.bytes(row..row + count as u64);
-                let cells = bytes.as_chunks::<8>().0.iter().skip(self.column).step_by(self.file.columns);
-                for (sample, cell) in buffer.iter_mut().zip(cells) {
-                    *sample = u64::from_le_bytes(*cell);
+                for rows in bytes.as_chunks::<8>().0.chunks(buffer.len() * self.file.columns) {
+                    let cells = rows.iter().skip(self.column).step_by(self.file.columns);
+                    let mut count = 0;
+                    for (sample, cell) in buffer.iter_mut().zip(cells) {
+                        *sample = u64::from_le_bytes(*cell);
+                        count += 1;
+                    }
+                    see(&buffer[..count]);
                 }
-                see(&buffer[..count]);
-                row += count as u64;
-            }
+            });
             before += len;
         }
     }
