@@ -16,6 +16,8 @@ const VERSION: u32 = 1;
 const HEADER: u64 = 16;
 /// How much of a mapped file is looked at before it is let go of.
 const WINDOW: usize = 4 << 20;
+/// Less than this is kept: it would be asked for more often than it is worth.
+const LEAST_DROPPED: usize = 64 << 10;
 
 pub(super) fn header(columns: usize) -> [u8; HEADER as usize] {
     let mut bytes = [0; HEADER as usize];
@@ -105,7 +107,7 @@ impl SamplesFile {
             let next = (row + step).min(end);
             let (first, last) = (offset(self.columns, row) as usize, offset(self.columns, next) as usize);
             see(&map[first..last]);
-            if last - first >= WINDOW / 2 {
+            if last - first >= LEAST_DROPPED {
                 // SAFETY: the mapping is of a file and never written to, so a page that is dropped is read again when it
                 // is looked at again. That it could not be dropped changes nothing but the memory that is in use.
                 let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, first, last - first) };
