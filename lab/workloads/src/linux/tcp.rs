@@ -76,6 +76,14 @@ struct Talk {
     done: AtomicBool,
 }
 
+impl Talk {
+    /// What went through the partner's end is final.
+    fn end(&self, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.done.store(true, Ordering::Release);
+    }
+}
+
 struct Limits {
     total: u64,
     duration: u64,
@@ -266,8 +274,7 @@ fn drain(socket: &mut TcpStream, buffer: &mut [u8], talk: &Talk) -> std::io::Res
             Err(e) => return Err(e),
         }
     }
-    talk.bytes.store(bytes, Ordering::Relaxed);
-    talk.done.store(true, Ordering::Release);
+    talk.end(bytes);
     socket.shutdown(Shutdown::Write)
 }
 
@@ -290,7 +297,6 @@ fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::
             Err(e) => return Err(e),
         }
     }
-    talk.bytes.store(bytes, Ordering::Relaxed);
-    talk.done.store(true, Ordering::Release);
+    talk.end(bytes);
     socket.shutdown(Shutdown::Write)
 }
