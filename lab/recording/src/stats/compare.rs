@@ -1,7 +1,7 @@
 //! Is A faster than B? The ratio of a statistic of two sides, with its interval and a verdict.
 //!
-//! Trials that were interleaved are compared round by round, because a machine drifts ([`Design::Rounds`]): the ratio is the
-//! median of the rounds' ratios, and rounds are resampled. Otherwise each side is resampled by itself:
+//! Trials that were interleaved are compared round by round, because a machine drifts ([`Design::Rounds`]): the ratio comes
+//! from the rounds' ratios ([`super::rounds`]). Otherwise each side is resampled by itself:
 //!
 //! The sides of a comparison are trials: fresh processes, started in turn. What differs from start to start (memory layout,
 //! placement, what else ran) is often more than what differs from sample to sample, and more samples of one process do
@@ -15,6 +15,7 @@
 
 use super::bootstrap::{self, percentile_interval};
 use super::quantile::Quantile;
+use super::rounds;
 use super::samples::{Samples, Together};
 use super::shape::Shape;
 use super::{Interval, Options, Statistic};
@@ -42,7 +43,7 @@ pub enum Measure {
 #[cfg_attr(feature = "std", derive(serde::Serialize))]
 #[cfg_attr(feature = "std", serde(rename_all = "kebab-case"))]
 pub enum Method {
-    /// Rounds of interleaved trials; the ratio is the median of the rounds' ratios.
+    /// Rounds of interleaved trials; the ratio comes from the rounds' ratios.
     Rounds,
     /// Whole trials; the figure of a side is the median of its trials.
     Trials,
@@ -147,7 +148,7 @@ pub fn compare(
     let second = Options { seed: options.random().u64(..), ..*options };
     let trials = a.len().min(b.len());
     if design == Design::Rounds && a.len() == b.len() && trials >= ENOUGH_TRIALS {
-        return of_rounds(a, b, measure, options);
+        return of_rounds(a, b, measure);
     }
     let (method, a, b) = if trials >= ENOUGH_TRIALS {
         (Method::Trials, Side::of_trials(a, measure, options)?, Side::of_trials(b, measure, &second)?)
@@ -167,23 +168,16 @@ pub fn compare(
 }
 
 /// Compares round by round.
-fn of_rounds(
-    a: &[&dyn Samples],
-    b: &[&dyn Samples],
-    measure: Measure,
-    options: &Options,
-) -> Result<Comparison, Incomparable> {
+fn of_rounds(a: &[&dyn Samples], b: &[&dyn Samples], measure: Measure) -> Result<Comparison, Incomparable> {
     let figures = |side: &[&dyn Samples]| side.iter().map(|t| measure.of(*t)).collect::<Result<Vec<f64>, _>>();
     let (mut a, mut b) = (figures(a)?, figures(b)?);
     if b.contains(&0.0) {
         return Err(Incomparable::Zero);
     }
     let ratios: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a / b).collect();
-    let ratio = Side::of_figures(ratios, options);
-    let interval = percentile_interval(ratio.replicates);
+    let (ratio, interval) = rounds::estimate(&ratios);
     let (a, b) = (median(&mut a), median(&mut b));
-    let (method, verdict) = (Method::Rounds, Verdict::of(interval));
-    Ok(Comparison { measure, a, b, ratio: ratio.figure, interval, method, verdict })
+    Ok(Comparison { measure, a, b, ratio, interval, method: Method::Rounds, verdict: Verdict::of(interval) })
 }
 
 impl Verdict {

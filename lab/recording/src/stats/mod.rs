@@ -23,6 +23,7 @@ pub mod gev;
 pub mod mode;
 pub mod quantile;
 pub mod refine;
+pub mod rounds;
 pub mod samples;
 pub mod shape;
 pub mod summary;

@@ -51,9 +51,9 @@ fn action() -> libc::sigaction {
     action
 }
 
-fn install(action: &libc::sigaction) -> bool {
+fn install(action: &libc::sigaction) -> io::Result<()> {
     // SAFETY: the action is a whole one, and its handler touches one atomic number only.
-    unsafe { libc::sigaction(libc::SIGUSR1, action, std::ptr::null_mut()) == 0 }
+    sys::checked(unsafe { libc::sigaction(libc::SIGUSR1, action, std::ptr::null_mut()) })
 }
 
 /// Puts the handler back that was there before.
@@ -61,21 +61,18 @@ struct Previous(libc::sigaction);
 
 impl Drop for Previous {
     fn drop(&mut self) {
-        install(&self.0);
+        // It was in force before, so the kernel takes it.
+        let _ = install(&self.0);
     }
 }
 
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
-    let refused = || Failure::last_os("install a handler for SIGUSR1");
+    let refused = Failure::os("install a handler for SIGUSR1");
     let mut previous = Previous(action());
     // SAFETY: asks for the action that is in force, and the memory has room for it.
-    if unsafe { libc::sigaction(libc::SIGUSR1, std::ptr::null(), &raw mut previous.0) } != 0 {
-        return Err(refused());
-    }
+    let asked = sys::checked(unsafe { libc::sigaction(libc::SIGUSR1, std::ptr::null(), &raw mut previous.0) });
     let action = action();
-    if !install(&action) {
-        return Err(refused());
-    }
+    asked.and_then(|()| install(&action)).map_err(refused)?;
     if params.choice("op") == "install" {
         return batches(params, bench, || Ok(()), || install(&action));
     }
@@ -85,9 +82,9 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         // SAFETY: the signal has a handler, or is none.
         unsafe {
             if thread == process {
-                libc::kill(process, signal) == 0
+                sys::checked(libc::kill(process, signal))
             } else {
-                libc::syscall(libc::SYS_tgkill, process, thread, signal) == 0
+                sys::checked(libc::syscall(libc::SYS_tgkill, process, thread, signal) as libc::c_int)
             }
         }
     };
@@ -107,7 +104,7 @@ fn batches(
     params: &Params,
     bench: &mut Bench<'_>,
     mut check: impl FnMut() -> io::Result<()>,
-    mut call: impl FnMut() -> bool,
+    mut call: impl FnMut() -> io::Result<()>,
 ) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
     let (samples, batch) = (params.number("samples"), params.number("batch"));

@@ -1,12 +1,17 @@
 //! Small safe wrappers over the system calls that several workloads share.
 //!
+//! What is called within a measurement goes to the kernel without the C library: in a process that ever had a second thread,
+//! glibc makes each call that may block a point where the thread can be cancelled, which costs some 30 ns (docs/measuring.md).
+//!
 //! Invariants: every result is checked; a call that a signal interrupted is made again unless the flag `stop` is raised,
 //! which `Ok(false)` tells; nothing here allocates once a measurement runs (errors hold a number, not a text).
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use rustix::thread::{ClockId, NanosleepRelativeResult, Timespec, clock_nanosleep_absolute, clock_nanosleep_relative};
 
 use crate::bench::{Failure, clock_ns};
 
@@ -38,11 +43,17 @@ pub fn pipe() -> Result<Pipe, Failure> {
 ///
 /// # Errors
 /// `error` itself when it was no interruption.
-pub fn again(error: io::Error, stop: &AtomicBool) -> io::Result<bool> {
+pub fn again(error: impl Into<io::Error>, stop: &AtomicBool) -> io::Result<bool> {
+    let error = error.into();
     if error.kind() != io::ErrorKind::Interrupted {
         return Err(error);
     }
     Ok(!stop.load(Ordering::Relaxed))
+}
+
+fn borrowed<'a>(fd: RawFd) -> BorrowedFd<'a> {
+    // SAFETY: it is borrowed for one call; one that is no longer open makes the kernel refuse that call.
+    unsafe { BorrowedFd::borrow_raw(fd) }
 }
 
 /// Fills `bytes` from `fd`; `Ok(false)` when it was stopped before.
@@ -53,13 +64,11 @@ pub fn again(error: io::Error, stop: &AtomicBool) -> io::Result<bool> {
 pub fn read_all(fd: RawFd, bytes: &mut [u8], stop: &AtomicBool) -> io::Result<bool> {
     let mut done = 0;
     while done < bytes.len() {
-        // SAFETY: the pointer and length are those of the rest of `bytes`.
-        let got = unsafe { libc::read(fd, bytes[done..].as_mut_ptr().cast(), bytes.len() - done) };
-        match got {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            1.. => done += got as usize,
-            _ if again(io::Error::last_os_error(), stop)? => {}
-            _ => return Ok(false),
+        match rustix::io::read(borrowed(fd), &mut bytes[done..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(got) => done += got,
+            Err(error) if again(error, stop)? => {}
+            Err(_) => return Ok(false),
         }
     }
     Ok(true)
@@ -73,19 +82,17 @@ pub fn read_all(fd: RawFd, bytes: &mut [u8], stop: &AtomicBool) -> io::Result<bo
 pub fn write_all(fd: RawFd, bytes: &[u8], stop: &AtomicBool) -> io::Result<bool> {
     let mut done = 0;
     while done < bytes.len() {
-        // SAFETY: the pointer and length are those of the rest of `bytes`.
-        let put = unsafe { libc::write(fd, bytes[done..].as_ptr().cast(), bytes.len() - done) };
-        match put {
-            0.. => done += put as usize,
-            _ if again(io::Error::last_os_error(), stop)? => {}
-            _ => return Ok(false),
+        match rustix::io::write(borrowed(fd), &bytes[done..]) {
+            Ok(put) => done += put,
+            Err(error) if again(error, stop)? => {}
+            Err(_) => return Ok(false),
         }
     }
     Ok(true)
 }
 
-fn timespec(ns: u64) -> libc::timespec {
-    libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as libc::c_long }
+fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
 }
 
 /// Sleeps until `CLOCK_MONOTONIC` shows `deadline_ns`; `Ok(false)` when it was stopped before.
@@ -95,19 +102,12 @@ fn timespec(ns: u64) -> libc::timespec {
 #[inline]
 pub fn sleep_until(deadline_ns: u64, stop: &AtomicBool) -> io::Result<bool> {
     let deadline = timespec(deadline_ns);
-    let absolute = libc::TIMER_ABSTIME;
-    loop {
-        // SAFETY: the pointer is to a timespec of ours; with an absolute time nothing is written back.
-        let error = unsafe {
-            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, absolute, &raw const deadline, std::ptr::null_mut())
-        };
-        if error == 0 {
-            return Ok(true);
-        }
-        if !again(io::Error::from_raw_os_error(error), stop)? {
+    while let Err(error) = clock_nanosleep_absolute(ClockId::Monotonic, &deadline) {
+        if !again(error, stop)? {
             return Ok(false);
         }
     }
+    Ok(true)
 }
 
 /// Sleeps for `ns` from the moment of the call; `Ok(false)` when it was stopped before.
@@ -118,14 +118,11 @@ pub fn sleep_until(deadline_ns: u64, stop: &AtomicBool) -> io::Result<bool> {
 pub fn sleep_for(ns: u64, stop: &AtomicBool) -> io::Result<bool> {
     let mut rest = timespec(ns);
     loop {
-        let duration = rest;
-        // SAFETY: both pointers are to timespecs of ours; the kernel writes what remains after an interruption.
-        let error = unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const duration, &raw mut rest) };
-        if error == 0 {
-            return Ok(true);
-        }
-        if !again(io::Error::from_raw_os_error(error), stop)? {
-            return Ok(false);
+        match clock_nanosleep_relative(ClockId::Monotonic, &rest) {
+            NanosleepRelativeResult::Ok => return Ok(true),
+            NanosleepRelativeResult::Interrupted(remaining) if !stop.load(Ordering::Relaxed) => rest = remaining,
+            NanosleepRelativeResult::Interrupted(_) => return Ok(false),
+            NanosleepRelativeResult::Err(error) => return Err(error.into()),
         }
     }
 }
@@ -290,19 +287,23 @@ fn memory_is_locked() -> bool {
     locked.is_some_and(|size| size.trim() != "0 kB")
 }
 
-/// The time that `batch` calls take, in nanoseconds. `call` says whether it succeeded.
+/// The time that `batch` calls take, in nanoseconds.
 ///
 /// # Errors
 /// What the system said to the first call that failed.
 #[inline(always)]
-pub fn time_batch(batch: u64, mut call: impl FnMut() -> bool) -> io::Result<u64> {
+pub fn time_batch<E: Into<io::Error>>(batch: u64, mut call: impl FnMut() -> Result<(), E>) -> io::Result<u64> {
     let before = clock_ns();
     for _ in 0..batch {
-        if !call() {
-            return Err(io::Error::last_os_error());
-        }
+        call().map_err(Into::into)?;
     }
     Ok(clock_ns() - before)
+}
+
+/// What the C library's `result` means.
+#[inline]
+pub fn checked(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 #[cfg(test)]

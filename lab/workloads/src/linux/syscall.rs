@@ -3,9 +3,10 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use super::sys;
 use crate::bench::{Bench, Failure};
@@ -15,8 +16,7 @@ pub static WORKLOAD: Workload = Workload {
     name: "syscall",
     title: "cheapest system calls",
     about: "Makes the same call over and over and times batches of it; the sample is the time of a batch, so that the two \
-            clock readings weigh little. getppid does nothing but enter and leave the kernel (it is made as a raw \
-            system call, so no library can remember the answer); read takes one byte from /dev/zero, write puts one \
+            clock readings weigh little. The calls go to the kernel without the C library. getppid does nothing but enter and leave the kernel; read takes one byte from /dev/zero, write puts one \
             into /dev/null, stat asks for a file by its path, fstat by its descriptor, and open-close opens a file and \
             closes it again, which counts as one operation. The file is an empty one in the probe's scratch folder and \
             its path, whose length counts for stat and open-close, is resolved from the root. Each call's result is \
@@ -56,41 +56,33 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         opened.map_err(Failure::os(format!("open {path}")))
     };
     let mut byte = [0u8; 1];
-    let mut status = MaybeUninit::<libc::stat>::zeroed();
     match params.choice("op") {
-        // SAFETY: takes nothing and gives a number.
-        "getppid" => batches(params, bench, || unsafe { libc::syscall(libc::SYS_getppid) >= 0 }),
+        "getppid" => batches(params, bench, || {
+            // No parent is an answer too: it may be in another namespace.
+            let _ = rustix::process::getppid();
+            Ok(())
+        }),
         "read" => {
             let zero = device("/dev/zero", false)?;
-            let fd = zero.as_raw_fd();
-            // SAFETY: the pointer is to one byte of ours.
-            batches(params, bench, || unsafe { libc::read(fd, byte.as_mut_ptr().cast(), 1) == 1 })
+            batches(params, bench, || rustix::io::read(&zero, &mut byte).map(drop))
         }
         "write" => {
             let null = device("/dev/null", true)?;
-            let fd = null.as_raw_fd();
-            // SAFETY: the pointer is to one byte of ours.
-            batches(params, bench, || unsafe { libc::write(fd, byte.as_ptr().cast(), 1) == 1 })
+            batches(params, bench, || rustix::io::write(&null, &byte).map(drop))
         }
-        // SAFETY: the name is a C string, and the call writes one status into memory of that size.
-        "stat" => batches(params, bench, || unsafe { libc::stat(name.as_ptr(), status.as_mut_ptr()) == 0 }),
-        "fstat" => {
-            let fd = file.as_raw_fd();
-            // SAFETY: as for stat.
-            batches(params, bench, || unsafe { libc::fstat(fd, status.as_mut_ptr()) == 0 })
-        }
-        _ => batches(params, bench, || {
-            // SAFETY: the name is a C string; the descriptor is closed at once and by nobody else.
-            unsafe {
-                let fd = libc::open(name.as_ptr(), libc::O_RDONLY);
-                fd >= 0 && libc::close(fd) == 0
-            }
-        }),
+        "stat" => batches(params, bench, || rustix::fs::stat(name.as_c_str()).map(drop)),
+        "fstat" => batches(params, bench, || rustix::fs::fstat(&file).map(drop)),
+        // Closed when it is dropped.
+        _ => batches(params, bench, || rustix::fs::open(name.as_c_str(), OFlags::RDONLY, Mode::empty()).map(drop)),
     }
 }
 
-/// The measurement for one `call`, which says whether it succeeded.
-fn batches(params: &Params, bench: &mut Bench<'_>, mut call: impl FnMut() -> bool) -> Result<(), Failure> {
+/// The measurement for one `call`.
+fn batches(
+    params: &Params,
+    bench: &mut Bench<'_>,
+    mut call: impl FnMut() -> Result<(), Errno>,
+) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
     let (samples, batch) = (params.number("samples"), params.number("batch"));
     let done: io::Result<()> = bench.window(|bench| {
