@@ -26,7 +26,8 @@ pub struct Plan {
     pub studies: Vec<String>,
     pub seed: u64,
     pub jobs: Vec<Planned>,
-    /// Trial 0 of every job in random order, then trial 1 of those that have one, and so on.
+    /// Trial 0 of every job, then trial 1 of those that have one, and so on; each time the groups in random order, and the
+    /// jobs of a group one after the other in random order.
     pub order: Vec<Start>,
 }
 
@@ -179,15 +180,26 @@ fn add(jobs: &mut Vec<Planned>, job: Job, trials: usize, asked_by: String, missi
     }
 }
 
+/// What is compared stands in one group. Its jobs run one after the other, so that a machine that changes within half a
+/// minute changes between two comparisons and not between the two sides of one.
 fn order(jobs: &[Planned], seed: u64) -> Vec<Start> {
     let mut random = fastrand::Rng::with_seed(seed);
     let most = jobs.iter().map(|job| job.trials).max().unwrap_or(0);
     let mut order = Vec::new();
     for trial in 0..most {
-        let has_it = jobs.iter().enumerate().filter(|(_, job)| job.trials > trial);
-        let mut round: Vec<_> = has_it.map(|(job, _)| Start { job, trial }).collect();
-        random.shuffle(&mut round);
-        order.extend(round);
+        let mut groups: Vec<(&str, Vec<Start>)> = Vec::new();
+        for (job, planned) in jobs.iter().enumerate().filter(|(_, job)| job.trials > trial) {
+            let group = planned.asked_by.first().map_or("", String::as_str);
+            match groups.iter_mut().find(|(name, _)| *name == group) {
+                Some((_, starts)) => starts.push(Start { job, trial }),
+                None => groups.push((group, vec![Start { job, trial }])),
+            }
+        }
+        random.shuffle(&mut groups);
+        for (_, starts) in &mut groups {
+            random.shuffle(starts);
+            order.append(starts);
+        }
     }
     order
 }

@@ -106,6 +106,18 @@ fn trials_are_interleaved_in_an_order_that_the_seed_decides() {
 }
 
 #[test]
+fn the_jobs_of_a_group_run_one_after_the_other() {
+    for seed in 1..20 {
+        let plan = plan(Size::Quick, None, &[], seed).expect("a plan");
+        for round in plan.order.chunk_by(|a, b| a.trial == b.trial) {
+            let mut groups: Vec<_> = round.iter().map(|start| &plan.jobs[start.job].asked_by[0]).collect();
+            groups.dedup();
+            assert_eq!(groups.iter().collect::<BTreeSet<_>>().len(), groups.len(), "{groups:?}");
+        }
+    }
+}
+
+#[test]
 fn a_size_gives_its_own_values_and_a_workload_may_have_its_own() {
     let plan = plan(Size::Full, None, &[], 1).expect("a plan");
     let written = plan.jobs[0].job.params.written();
