@@ -22,6 +22,7 @@ use std::io::Read;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use kizami_protocol::Report;
@@ -50,7 +51,7 @@ pub struct Tool {
     workloads: &'static [&'static str],
     /// Whether it can be asked for these parameters; a sentence when not.
     limits: fn(&Params) -> Result<(), String>,
-    /// Its arguments; the port is free, for tools that talk to a server of their own.
+    /// Its arguments; the port and the next one are free, for tools that talk to a server of their own.
     arguments: fn(&Job, &Path, u16) -> Vec<String>,
     /// The arguments of its server, which is started first and listens on the port, for tools that have one.
     server: Option<fn(u16) -> Vec<String>>,
@@ -100,7 +101,7 @@ impl Environment for Tool {
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let scratch = place.scratch;
         let program = self.program().map_err(Error::Unusable)?;
-        let port = free_port().map_err(Error::os("find a free port"))?;
+        let port = free_ports().map_err(Error::os("find a free port"))?;
         let server = match self.server {
             Some(arguments) => Some(serve(&program, &arguments(port), port)?),
             None => None,
@@ -179,8 +180,23 @@ fn listens(port: u16) -> bool {
     })
 }
 
-fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+/// A port that is free, and the next one too: nuttcp has two. They lie below those that the kernel gives to whoever connects
+/// (32768 and up unless the machine was told otherwise), because a client's own end could be given the second one before
+/// the tool takes it.
+fn free_ports() -> std::io::Result<u16> {
+    static LAST: AtomicU16 = AtomicU16::new(0);
+    const FIRST: u16 = 20_000;
+    const PAIRS: u16 = 6_000;
+    let mut refused = None;
+    for _ in 0..PAIRS {
+        let port = FIRST + LAST.fetch_add(1, Ordering::Relaxed) % PAIRS * 2;
+        let bind = |port| TcpListener::bind(("127.0.0.1", port));
+        match bind(port).and_then(|first| Ok((first, bind(port + 1)?))) {
+            Ok(_) => return Ok(port),
+            Err(error) => refused = Some(error),
+        }
+    }
+    Err(refused.unwrap_or_else(|| std::io::ErrorKind::AddrInUse.into()))
 }
 
 /// Refuses parameters that a tool cannot be told: each `(name, values that it has)`.
@@ -220,6 +236,15 @@ mod tests {
         assert_eq!(number_after(text, "Total time:"), Ok(0.042));
         assert_eq!(number_before(text, "usecs/op"), Ok(8.593));
         assert!(number_after(text, "Speed:").is_err());
+    }
+
+    #[test]
+    fn a_taken_port_is_not_given_nor_the_one_below_it() {
+        let first = free_ports().unwrap();
+        let taken = [first + 2, first + 5].map(|port| TcpListener::bind(("127.0.0.1", port)));
+        let given = free_ports().unwrap();
+        assert!(taken.iter().flatten().all(|t| !(given..=given + 1).contains(&t.local_addr().unwrap().port())));
+        assert!(given >= first + 6 || given < first, "{given} after {first}");
     }
 
     #[test]

@@ -22,12 +22,8 @@ pub static NUTTCP: Tool = Tool {
 fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {
     let params = &job.params;
     let seconds = params.number("duration") as f64 / 1e9;
-    let mut arguments = vec![
-        "-fparse".to_owned(),
-        format!("-P{port}"),
-        format!("-p{}", port.wrapping_add(1).max(1024)),
-        format!("-T{seconds}"),
-    ];
+    let mut arguments =
+        vec!["-fparse".to_owned(), format!("-P{port}"), format!("-p{}", port + 1), format!("-T{seconds}")];
     if job.workload().name == "udp" {
         arguments.extend(["-u".into(), format!("-l{}", params.number("size"))]);
         // It takes whole kilobits.
