@@ -1,0 +1,40 @@
+//! A server that counts.
+
+use otp::{Init, gen_server};
+
+otp::application!();
+
+/// Counts from where it was told to begin.
+#[derive(Debug)]
+pub struct Counter {
+    value: i64,
+}
+
+#[gen_server]
+impl Counter {
+    fn init(start: i64) -> Init<Self> {
+        if start < 0 {
+            return Err("a count begins at 0 or above".into());
+        }
+        Ok(Counter { value: start })
+    }
+
+    /// Counts on by `n`.
+    #[call]
+    fn add(&mut self, n: i64) -> i64 {
+        self.value += n;
+        self.value
+    }
+
+    /// How many of `n` would fit into what was counted.
+    #[call]
+    fn divided_by(&mut self, n: i64) -> i64 {
+        self.value / n
+    }
+
+    /// Begins again.
+    #[cast]
+    fn reset(&mut self) {
+        self.value = 0;
+    }
+}

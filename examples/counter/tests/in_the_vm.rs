@@ -1,0 +1,98 @@
+//! The counter in a real Erlang VM, as Erlang code sees it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder with the library, its native module and `checks.erl`, compiled.
+fn compiled(checks: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let native = include_str!("../../../otp/erlang/otp_native.erl").replace("'MODULE'", "counter_native");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("write a source");
+    write("counter_native.erl", &native);
+    write("checks.erl", checks);
+    std::fs::copy(library(), folder.path().join("counter_native.so")).expect("copy the library");
+    run(folder.path(), Command::new("erlc").args(["-Werror", "counter_native.erl", "checks.erl"]));
+    folder
+}
+
+/// The library, which cargo puts beside the tests.
+fn library() -> PathBuf {
+    let own = std::env::current_exe().expect("this program's path");
+    own.with_file_name("libcounter.so")
+}
+
+fn run(folder: &Path, command: &mut Command) -> String {
+    let output = command.current_dir(folder).output().expect("erlc and erl, of Debian's package erlang-base");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+fn check(expressions: &str) -> String {
+    let checks = format!(
+        "-module(checks).\n-export([main/0]).\nmain() ->\n    {expressions},\n    init:stop().\n\
+         start(Argument) -> counter_native:start(counter, 0, undefined, {{Argument}}).\n"
+    );
+    let folder = compiled(&checks);
+    run(folder.path(), Command::new("erl").args(["-noshell", "-pa", ".", "-s", "checks", "main"]))
+}
+
+#[test]
+fn calls_are_answered_and_casts_are_taken() {
+    check(
+        "{ok, C} = start(5),
+         7 = gen_server:call(C, {add, 2}),
+         ok = gen_server:cast(C, reset),
+         40 = gen_server:call(C, {add, 40})",
+    );
+}
+
+#[test]
+fn an_argument_that_is_wrong_or_unwelcome_is_an_error_of_the_start() {
+    check(
+        "{error, Wrong} = start(abc),
+         <<\"the argument of counter is wrong: expected an integer from\", _/binary>> = Wrong,
+         {error, <<\"a count begins at 0 or above\">>} = start(-1)",
+    );
+}
+
+#[test]
+fn a_panic_ends_its_process_only_and_says_where_it_was() {
+    let said = check(
+        "{ok, C} = start(5), {ok, D} = start(6),
+         {{{panic, <<\"attempt to divide by zero\">>, File, Line, _}, _}, _} =
+             try gen_server:call(C, {divided_by, 0}) catch exit:Reason -> case Reason of
+                 {{{panic, M, F, L}, S}, W} -> {{{panic, M, F, L, none}, S}, W};
+                 Other -> Other end end,
+         true = string:find(File, <<\"counter/src/lib.rs\">>) =/= nomatch, true = Line > 0,
+         false = is_process_alive(C),
+         3 = gen_server:call(D, {divided_by, 2})",
+    );
+    assert!(said.contains("CRASH REPORT") && said.contains("initial call: counter:init/1"), "{said}");
+}
+
+#[test]
+fn messages_that_nobody_is_there_for_are_told_and_lost() {
+    let said = check(
+        "{ok, C} = start(5),
+         C ! hello, C ! {'$gen_cast', {reset, now}}, C ! {'$gen_cast', [improper | list]}, C ! {'$gen_call', nobody, {add, 1}},
+         timeout = try gen_server:call(C, {add, not_a_number}, 200) catch exit:{timeout, _} -> timeout end,
+         6 = gen_server:call(C, {add, 1})",
+    );
+    assert_eq!(said.matches("has nobody for the message").count(), 5, "{said}");
+}
+
+#[test]
+fn a_process_can_be_looked_at_held_and_stopped_as_any_other() {
+    check(
+        "{ok, C} = start(5),
+         true = is_reference(sys:get_state(C)),
+         ok = sys:suspend(C),
+         timeout = try gen_server:call(C, {add, 1}, 100) catch exit:{timeout, _} -> timeout end,
+         ok = sys:resume(C),
+         7 = gen_server:call(C, {add, 1}),
+         {counter, init, 1} = proc_lib:translate_initial_call(C),
+         ok = proc_lib:stop(C),
+         false = is_process_alive(C)",
+    );
+}

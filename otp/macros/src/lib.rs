@@ -1,0 +1,12 @@
+//! The attributes of `kizami-otp`. Each reads what the user wrote into a model (`gen_server::Model`) and writes the code
+//! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
+
+mod gen_server;
+
+use proc_macro::TokenStream;
+
+/// Makes an `impl` block a gen_server; see the documentation of `otp`.
+#[proc_macro_attribute]
+pub fn gen_server(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    gen_server::expand(arguments.into(), item.into()).into()
+}

@@ -1,0 +1,103 @@
+//! Lists, tuples, and what may be absent or have failed.
+
+use super::{Data, Malformed};
+use crate::atom;
+use crate::vm::{Env, Term};
+
+/// A list.
+impl<T: Data> Data for Vec<T> {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let elements: Vec<_> = self.iter().map(|element| element.encode(env).raw()).collect();
+        env.list(&elements)
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        let length = term.list_length().ok_or_else(|| Malformed::expected("a list"))?;
+        // An element may be smaller here than there, but not so much that room for all of them cannot be asked for at once.
+        let mut elements = Vec::with_capacity(length);
+        let mut rest = term;
+        while let Some((head, tail)) = rest.cell() {
+            elements.push(T::decode(head).map_err(|wrong| wrong.within(format!("element {}", elements.len() + 1)))?);
+            rest = tail;
+        }
+        Ok(elements)
+    }
+
+    fn erlang_type() -> String {
+        format!("[{}]", T::erlang_type())
+    }
+}
+
+/// The value itself, or the atom `undefined`; Elixir's `nil` is read as well.
+impl<T: Data> Data for Option<T> {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.as_ref().map_or_else(|| atom!("undefined").term(env), |value| value.encode(env))
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        if term.is(atom!("undefined")) || term.is(atom!("nil")) { Ok(None) } else { T::decode(term).map(Some) }
+    }
+
+    fn erlang_type() -> String {
+        format!("{} | undefined", T::erlang_type())
+    }
+}
+
+/// `{ok, Value}` or `{error, Reason}`; `ok` alone when the value is nothing.
+impl<T: Data, E: Data> Data for Result<T, E> {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let (tag, value) = match self {
+            Ok(value) if size_of::<T>() == 0 => return value.encode(env),
+            Ok(value) => (atom!("ok"), value.encode(env)),
+            Err(reason) => (atom!("error"), reason.encode(env)),
+        };
+        env.tuple(&[tag.term(env).raw(), value.raw()])
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        let pair = term.tuple().and_then(|tuple| tuple.array());
+        match pair {
+            Some([tag, value]) if tag.is(atom!("ok")) => T::decode(value).map(Ok),
+            Some([tag, reason]) if tag.is(atom!("error")) => E::decode(reason).map(Err),
+            None if size_of::<T>() == 0 => T::decode(term).map(Ok),
+            _ => Err(Malformed::expected("{ok, Value} or {error, Reason}")),
+        }
+    }
+
+    fn erlang_type() -> String {
+        let ok = T::erlang_type();
+        let ok = if size_of::<T>() == 0 { ok } else { format!("{{ok, {ok}}}") };
+        format!("{ok} | {{error, {}}}", E::erlang_type())
+    }
+}
+
+macro_rules! tuples {
+    ($($arity:literal: $($name:ident $index:tt)*;)*) => {$(
+        impl<$($name: Data),*> Data for ($($name,)*) {
+            #[inline]
+            fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+                env.tuple(&[$(self.$index.encode(env).raw()),*])
+            }
+
+            #[inline]
+            fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+                let elements: Option<[Term<'_>; $arity]> = term.tuple().and_then(|tuple| tuple.array());
+                let elements = elements.ok_or_else(|| Malformed::expected(concat!("a tuple of ", $arity)))?;
+                Ok(($($name::decode(elements[$index]).map_err(|wrong| wrong.within(format!("element {}", $index + 1)))?,)*))
+            }
+
+            fn erlang_type() -> String {
+                format!("{{{}}}", [$($name::erlang_type()),*].join(", "))
+            }
+        }
+    )*};
+}
+
+tuples! {
+    1: A 0;
+    2: A 0 B 1;
+    3: A 0 B 1 C 2;
+    4: A 0 B 1 C 2 D 3;
+    5: A 0 B 1 C 2 D 3 E 4;
+    6: A 0 B 1 C 2 D 3 E 4 F 5;
+}

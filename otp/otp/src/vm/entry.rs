@@ -1,0 +1,191 @@
+//! What the VM finds in a library, and how its calls come in.
+//!
+//! The module that loads the library must bear the name that the library says. It is that of the library's file, so that
+//! each build of an application has a module of its own, and the running one stays when the next is loaded.
+
+use std::any::Any;
+use std::backtrace::Backtrace;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::abi::{DIRTY_CPU, DIRTY_IO, Entry, Func, Function, RESOURCE_TYPE_INIT_SIZE, RawEnv, RawTerm, VERSION};
+use super::{Env, Term, attach, enter, vm};
+use crate::data::Data;
+use crate::process;
+
+/// Tables that live as long as the library and are read by the VM alone.
+struct Tables(Entry);
+
+// SAFETY: nobody writes to them once they are made.
+unsafe impl Sync for Tables {}
+// SAFETY: as above; what they point to is leaked.
+unsafe impl Send for Tables {}
+
+static TABLES: OnceLock<Tables> = OnceLock::new();
+
+const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
+    (c"init", 2, raw::<2, Init>, 0),
+    (c"handle", 2, raw::<2, Handle>, 0),
+    (c"handle_dirty_cpu", 2, raw::<2, Handle>, DIRTY_CPU),
+    (c"handle_dirty_io", 2, raw::<2, Handle>, DIRTY_IO),
+];
+
+/// A native function: what it makes of its arguments.
+trait Native {
+    /// `None` where an argument is not what only our own Erlang half passes.
+    fn call<'a>(env: Env<'a>, arguments: &[Term<'a>]) -> Option<Term<'a>>;
+}
+
+struct Init;
+impl Native for Init {
+    fn call<'a>(env: Env<'a>, arguments: &[Term<'a>]) -> Option<Term<'a>> {
+        let [index, argument] = arguments else { return None };
+        process::init(env, usize::decode(*index).ok()?, *argument)
+    }
+}
+
+struct Handle;
+impl Native for Handle {
+    #[inline]
+    fn call<'a>(env: Env<'a>, arguments: &[Term<'a>]) -> Option<Term<'a>> {
+        let [slot, message] = arguments else { return None };
+        process::handle(env, *slot, *message)
+    }
+}
+
+/// How the VM calls `N`, which takes `ARITY` arguments.
+unsafe extern "C" fn raw<const ARITY: usize, N: Native>(env: *mut RawEnv, _: c_int, argv: *const RawTerm) -> RawTerm {
+    // SAFETY: the VM gives an environment that is valid for the call, and as many arguments as the table says.
+    let (env, argv) = unsafe { (Env::new(env), &*argv.cast::<[RawTerm; ARITY]>()) };
+    let arguments = argv.map(|raw| env.adopt(raw));
+    let result = catch_unwind(AssertUnwindSafe(|| enter(env, || N::call(env, &arguments))));
+    match result {
+        Ok(Some(term)) => term.raw(),
+        // SAFETY: the environment is valid.
+        Ok(None) => unsafe { (vm().make_badarg)(env.raw()) },
+        Err(payload) => {
+            let reason = Panic::taken(&*payload).encode(env);
+            // SAFETY: the environment is valid, and the reason is of it.
+            unsafe { (vm().raise_exception)(env.raw(), reason.raw()) }
+        }
+    }
+}
+
+/// What a panic said, and where.
+#[derive(Debug)]
+struct Panic {
+    message: String,
+    file: String,
+    line: u32,
+    backtrace: String,
+}
+
+thread_local! {
+    /// The last panic on this thread, between its hook and its catcher.
+    static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
+}
+
+impl Panic {
+    /// Notes what a panic says for the one who catches it, instead of writing it to the terminal.
+    fn hook() {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            // A thread of the user's own has nobody who catches.
+            if !super::env::in_call() {
+                return before(info);
+            }
+            let (file, line) = info.location().map_or(("", 0), |at| (at.file(), at.line()));
+            let backtrace = Backtrace::capture();
+            let backtrace = match backtrace.status() {
+                std::backtrace::BacktraceStatus::Captured => backtrace.to_string(),
+                _ => String::new(),
+            };
+            let panic = Panic { message: said(info.payload()), file: file.to_owned(), line, backtrace };
+            LAST.set(Some(panic));
+        }));
+    }
+
+    fn taken(payload: &(dyn Any + Send)) -> Self {
+        LAST.take().unwrap_or_else(|| Panic {
+            message: said(payload),
+            file: String::new(),
+            line: 0,
+            backtrace: String::new(),
+        })
+    }
+
+    /// `{panic, Message, File, Line}`, or with the backtrace as a fifth element where one was asked for.
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let (message, file) = (env.binary(self.message.as_bytes()), env.binary(self.file.as_bytes()));
+        let mut elements =
+            vec![crate::atom!("panic").term(env).raw(), message.raw(), file.raw(), self.line.encode(env).raw()];
+        if !self.backtrace.is_empty() {
+            elements.push(env.binary(self.backtrace.as_bytes()).raw());
+        }
+        env.tuple(&elements)
+    }
+}
+
+fn said(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic with a value that is no text").to_owned()
+}
+
+unsafe extern "C" fn load(env: *mut RawEnv, _: *mut *mut c_void, _: RawTerm) -> c_int {
+    // SAFETY: the VM is loading the library, and this is the environment of that.
+    let opened = unsafe { process::open(env) };
+    c_int::from(!opened)
+}
+
+/// What `nif_init` gives to the VM: the tables of this library, or null where this is no VM that it can run in.
+#[must_use]
+pub fn entry() -> *const Entry {
+    if let Err(missing) = attach() {
+        eprintln!("this Erlang VM has no {missing}: OTP 25 or newer is needed");
+        return std::ptr::null();
+    }
+    let Some(name) = own_file().and_then(|path| CString::new(Path::new(&path).file_stem()?.as_bytes()).ok()) else {
+        eprintln!("the name of the library's own file cannot be found out");
+        return std::ptr::null();
+    };
+    &raw const TABLES.get_or_init(|| tables(name)).0
+}
+
+fn tables(name: CString) -> Tables {
+    Panic::hook();
+    let functions =
+        FUNCTIONS.iter().map(|&(name, arity, fptr, flags)| Func { name: name.as_ptr(), arity, fptr, flags });
+    let functions: &'static [Func] = Box::leak(functions.collect());
+    Tables(Entry {
+        major: VERSION.0,
+        minor: VERSION.1,
+        name: name.into_raw(),
+        num_of_funcs: functions.len() as c_int,
+        funcs: functions.as_ptr(),
+        load: Some(load),
+        reload: None,
+        upgrade: None,
+        unload: None,
+        vm_variant: c"beam.vanilla".as_ptr(),
+        options: 1,
+        sizeof_resource_type_init: RESOURCE_TYPE_INIT_SIZE,
+        min_erts: c"erts-13.0".as_ptr(),
+    })
+}
+
+/// The file that this code was loaded from.
+fn own_file() -> Option<std::ffi::OsString> {
+    // SAFETY: an all-zero Dl_info is a valid one; the call fills it for an address of ours, and the name that it points to
+    // stays as long as the library is loaded, which is as long as this runs.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(own_file as *const c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        Some(std::ffi::OsStr::from_bytes(CStr::from_ptr(info.dli_fname).to_bytes()).to_owned())
+    }
+}

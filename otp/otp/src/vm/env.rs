@@ -1,0 +1,128 @@
+//! Where terms live: the environment of one call from the VM.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ptr;
+
+use super::abi::{RawEnv, RawPid, RawTerm};
+use super::{Term, vm};
+
+/// The environment that terms are read from and made in.
+#[derive(Clone, Copy, Debug)]
+pub struct Env<'a> {
+    raw: *mut RawEnv,
+    _call: PhantomData<Cell<&'a ()>>,
+}
+
+impl<'a> Env<'a> {
+    /// # Safety
+    /// `raw` must be an environment that stays valid for all of `'a`.
+    pub(crate) unsafe fn new(raw: *mut RawEnv) -> Self {
+        Self { raw, _call: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn raw(self) -> *mut RawEnv {
+        self.raw
+    }
+
+    /// A term that the VM gave with this environment.
+    #[inline]
+    pub(crate) fn adopt(self, raw: RawTerm) -> Term<'a> {
+        Term::new(raw, self)
+    }
+
+    /// A reference that no other is equal to.
+    pub fn new_reference(self) -> Term<'a> {
+        // SAFETY: the environment is valid.
+        self.adopt(unsafe { (vm().make_ref)(self.raw) })
+    }
+
+    #[inline]
+    pub fn tuple(self, elements: &[RawTerm]) -> Term<'a> {
+        // SAFETY: the array has the length given; its terms are of this environment, as `RawTerm`s of it are only made here.
+        self.adopt(unsafe { (vm().make_tuple_from_array)(self.raw, elements.as_ptr(), elements.len() as _) })
+    }
+
+    #[inline]
+    pub fn list(self, elements: &[RawTerm]) -> Term<'a> {
+        // SAFETY: as for `tuple`.
+        self.adopt(unsafe { (vm().make_list_from_array)(self.raw, elements.as_ptr(), elements.len() as _) })
+    }
+
+    #[inline]
+    pub fn cell(self, head: Term<'a>, tail: Term<'a>) -> Term<'a> {
+        // SAFETY: both terms are of this environment.
+        self.adopt(unsafe { (vm().make_list_cell)(self.raw, head.raw(), tail.raw()) })
+    }
+
+    pub fn binary(self, bytes: &[u8]) -> Term<'a> {
+        let mut made = 0;
+        // SAFETY: the VM gives room for as many bytes as were asked for (it ends itself when there is none), which are
+        // copied before anybody can see them.
+        unsafe {
+            let room = (vm().make_new_binary)(self.raw, bytes.len(), &raw mut made);
+            ptr::copy_nonoverlapping(bytes.as_ptr(), room, bytes.len());
+        }
+        self.adopt(made)
+    }
+
+    /// A map; `None` when a key occurs twice.
+    pub fn map(self, keys: &[RawTerm], values: &[RawTerm]) -> Option<Term<'a>> {
+        assert_eq!(keys.len(), values.len(), "a map has as many keys as values");
+        let mut made = 0;
+        // SAFETY: both arrays have the length given; their terms are of this environment.
+        let unique = unsafe {
+            (vm().make_map_from_arrays)(self.raw, keys.as_ptr(), values.as_ptr(), keys.len(), &raw mut made) != 0
+        };
+        unique.then(|| self.adopt(made))
+    }
+
+    /// Sends to a process of this node; `false` when there is none any more.
+    #[inline]
+    pub(crate) fn send(self, to: RawPid, message: Term<'_>) -> bool {
+        // SAFETY: the environment is the caller's, the message a term of it, which the VM copies.
+        unsafe { (vm().send)(self.raw, &raw const to, ptr::null_mut(), message.raw()) != 0 }
+    }
+
+    /// Tells the scheduler that `percent` of a slice of about a millisecond went by; whether the process should yield.
+    pub fn consume_timeslice(self, percent: i32) -> bool {
+        // SAFETY: the environment is that of a process.
+        unsafe { (vm().consume_timeslice)(self.raw, percent.clamp(1, 100)) != 0 }
+    }
+}
+
+thread_local! {
+    /// The environment of the call that this thread is in.
+    static CURRENT: Cell<*mut RawEnv> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// Runs `body` with `env` as the environment that [`current`] finds.
+#[inline]
+pub fn enter<R>(env: Env<'_>, body: impl FnOnce() -> R) -> R {
+    struct Leave(*mut RawEnv);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            CURRENT.set(self.0);
+        }
+    }
+    let _leave = Leave(CURRENT.replace(env.raw));
+    body()
+}
+
+/// Runs `body` with the environment of the process that runs this code.
+///
+/// # Panics
+/// On a thread that no process runs on.
+#[inline]
+pub fn current<R>(body: impl for<'a> FnOnce(Env<'a>) -> R) -> R {
+    let raw = CURRENT.get();
+    assert!(!raw.is_null(), "only a process can do this, and this code runs outside of one");
+    // SAFETY: `enter` put it there and takes it away before the call ends that it belongs to.
+    body(unsafe { Env::new(raw) })
+}
+
+/// Whether this thread is in a call from the VM.
+pub(super) fn in_call() -> bool {
+    !CURRENT.get().is_null()
+}

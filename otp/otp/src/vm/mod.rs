@@ -1,0 +1,45 @@
+//! The Erlang VM: its native interface, wrapped so that what is wrong does not compile or is an error value.
+//!
+//! All `unsafe` of the library is in here. The invariants on which the safe wrappers rest:
+//!
+//! - An [`Env`] exists only while the VM runs one of our functions with it (or while the message that owns it does), because
+//!   its lifetime is that of the borrow that a trampoline hands out; a [`Term`] cannot outlive its environment.
+//! - A term that comes from the VM is a whole term. The VM checks the kind of a term in every accessor, so no term, however
+//!   malformed for its purpose, is more than an accessor that says no.
+//! - The function table is filled before the VM can call any of our functions.
+
+pub mod abi;
+mod atom;
+mod entry;
+mod env;
+mod slot;
+mod term;
+
+pub use atom::Atom;
+pub use entry::entry;
+pub use env::{Env, current, enter};
+pub use slot::{Slot, SlotType};
+pub use term::{MapEntries, Term, Tuple};
+
+use std::sync::OnceLock;
+
+static FUNCTIONS: OnceLock<abi::Functions> = OnceLock::new();
+
+/// The functions of the VM.
+///
+/// # Panics
+/// Outside of a VM, for instance in a test of the user's that calls what needs one.
+#[inline]
+pub(crate) fn vm() -> &'static abi::Functions {
+    FUNCTIONS.get().expect("this needs an Erlang VM, and none runs this code: use `cargo otp test`")
+}
+
+/// Looks the functions up.
+///
+/// # Errors
+/// The first function that this program lacks.
+pub(crate) fn attach() -> Result<(), &'static str> {
+    let found = abi::Functions::find()?;
+    let _ = FUNCTIONS.set(found);
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Values of ours that the VM keeps: a process holds its state as a reference to one.
+
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, c_void};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use super::abi::{RT_CREATE, RawEnv, ResourceType};
+use super::{Env, Term, vm};
+
+/// The kind of a value that the VM keeps; there is one static of it for each type that is kept.
+#[derive(Debug)]
+pub struct SlotType<T> {
+    name: &'static CStr,
+    opened: AtomicPtr<ResourceType>,
+    _kept: PhantomData<fn(T)>,
+}
+
+/// What lies in the memory that the VM counts references to.
+///
+/// One call at a time has the value: who asks while another has it is refused instead of made to wait, because a scheduler
+/// must not wait. Only foreign code that passes the reference of a process around can ever see that.
+#[derive(Debug)]
+pub struct Slot<T> {
+    taken: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+impl<T: Send> SlotType<T> {
+    pub const fn new(name: &'static CStr) -> Self {
+        Self { name, opened: AtomicPtr::new(ptr::null_mut()), _kept: PhantomData }
+    }
+
+    /// Makes the kind known to the VM; `false` when it refuses.
+    ///
+    /// # Safety
+    /// Only while the VM loads the library, with the environment of that.
+    pub(crate) unsafe fn open(&self, env: *mut RawEnv) -> bool {
+        // SAFETY: the caller's promise; the name ends in NUL, and a null module means the one that is being loaded.
+        let opened = unsafe {
+            (vm().open_resource_type)(
+                env,
+                ptr::null(),
+                self.name.as_ptr(),
+                Some(destroy::<T>),
+                RT_CREATE,
+                ptr::null_mut(),
+            )
+        };
+        self.opened.store(opened, Ordering::Release);
+        !opened.is_null()
+    }
+
+    fn opened(&self) -> *mut ResourceType {
+        self.opened.load(Ordering::Acquire)
+    }
+
+    /// Gives `value` to the VM, which drops it when nothing refers to it any more.
+    ///
+    /// # Panics
+    /// When the kind was not opened.
+    pub fn keep<'a>(&self, env: Env<'a>, value: T) -> Term<'a> {
+        assert!(!self.opened().is_null(), "the library was not loaded by an Erlang VM");
+        assert!(align_of::<Slot<T>>() <= align_of::<usize>() * 2, "the VM aligns to two words");
+        // SAFETY: the memory has the size and the alignment of what is written there before anybody can see it; the term
+        // made of it keeps the only reference, as ours is released.
+        let raw = unsafe {
+            let room = (vm().alloc_resource)(self.opened(), size_of::<Slot<T>>());
+            room.cast::<Slot<T>>().write(Slot { taken: AtomicBool::new(false), value: UnsafeCell::new(value) });
+            let raw = (vm().make_resource)(env.raw(), room);
+            (vm().release_resource)(room);
+            raw
+        };
+        env.adopt(raw)
+    }
+
+    /// Lets `body` have the value behind `term`; `None` when it is none of this kind, or is in use.
+    #[inline]
+    pub fn with<R>(&self, term: Term<'_>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let mut found: *mut c_void = ptr::null_mut();
+        // SAFETY: room for one; the VM checks that it is a resource of this kind.
+        let is = unsafe { (vm().get_resource)(term.env().raw(), term.raw(), self.opened(), &raw mut found) != 0 };
+        if !is {
+            return None;
+        }
+        // SAFETY: a resource of this kind is a slot, which lives at least as long as the term that refers to it.
+        let slot = unsafe { &*found.cast::<Slot<T>>() };
+        if slot.taken.swap(true, Ordering::Acquire) {
+            return None;
+        }
+        struct Leave<'a>(&'a AtomicBool);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.store(false, Ordering::Release);
+            }
+        }
+        let _leave = Leave(&slot.taken);
+        // SAFETY: the flag was down and is up now, so nobody else has the value until `_leave` is dropped.
+        Some(body(unsafe { &mut *slot.value.get() }))
+    }
+}
+
+/// What the VM calls when nothing refers to the resource any more.
+unsafe extern "C" fn destroy<T>(_: *mut RawEnv, object: *mut c_void) {
+    // SAFETY: `keep` wrote a slot there, and the VM calls this once, when nobody can reach it any more.
+    let slot = unsafe { ManuallyDrop::new(object.cast::<Slot<T>>().read()) };
+    // A value whose drop panics is leaked rather than let through the VM.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(ManuallyDrop::into_inner(slot))));
+}

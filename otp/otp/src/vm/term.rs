@@ -1,0 +1,229 @@
+//! A value of the VM, of any kind.
+
+use std::ffi::{c_int, c_uint};
+use std::slice;
+
+use super::abi::{Binary, LATIN1, MapIterator, RawPid, RawTerm};
+use super::{Atom, Env, vm};
+
+/// A value of the VM: an integer, an atom, a tuple, anything.
+#[derive(Clone, Copy, Debug)]
+pub struct Term<'a> {
+    raw: RawTerm,
+    env: Env<'a>,
+}
+
+impl<'a> Term<'a> {
+    #[inline]
+    pub(crate) fn new(raw: RawTerm, env: Env<'a>) -> Self {
+        Self { raw, env }
+    }
+
+    #[inline]
+    pub fn raw(self) -> RawTerm {
+        self.raw
+    }
+
+    #[inline]
+    pub fn env(self) -> Env<'a> {
+        self.env
+    }
+
+    #[inline]
+    pub fn is(self, atom: &Atom) -> bool {
+        self.raw == atom.raw(self.env)
+    }
+
+    pub fn is_atom(self) -> bool {
+        // SAFETY: a term of this environment.
+        unsafe { (vm().is_atom)(self.env.raw(), self.raw) != 0 }
+    }
+
+    pub fn is_pid(self) -> bool {
+        // SAFETY: as above.
+        unsafe { (vm().is_pid)(self.env.raw(), self.raw) != 0 }
+    }
+
+    pub fn is_reference(self) -> bool {
+        // SAFETY: as above.
+        unsafe { (vm().is_ref)(self.env.raw(), self.raw) != 0 }
+    }
+
+    pub fn is_empty_list(self) -> bool {
+        // SAFETY: as above.
+        unsafe { (vm().is_empty_list)(self.env.raw(), self.raw) != 0 }
+    }
+
+    /// Whether both are the same value, as `=:=` has it.
+    pub fn is_identical(self, other: Term<'_>) -> bool {
+        // SAFETY: both are whole terms.
+        unsafe { (vm().is_identical)(self.raw, other.raw) != 0 }
+    }
+
+    #[inline]
+    pub fn integer(self) -> Option<i64> {
+        let mut value = 0;
+        // SAFETY: room for one.
+        unsafe { (vm().get_int64)(self.env.raw(), self.raw, &raw mut value) != 0 }.then_some(value)
+    }
+
+    #[inline]
+    pub fn unsigned(self) -> Option<u64> {
+        let mut value = 0;
+        // SAFETY: room for one.
+        unsafe { (vm().get_uint64)(self.env.raw(), self.raw, &raw mut value) != 0 }.then_some(value)
+    }
+
+    #[inline]
+    pub fn float(self) -> Option<f64> {
+        let mut value = 0.0;
+        // SAFETY: room for one.
+        unsafe { (vm().get_double)(self.env.raw(), self.raw, &raw mut value) != 0 }.then_some(value)
+    }
+
+    /// The name of an atom; `None` also for one that is not Latin-1, because the VM does not give those.
+    pub fn atom_name(self) -> Option<String> {
+        let mut name = [0_u8; 256];
+        // SAFETY: room for the longest atom and the NUL that ends it.
+        let written = unsafe {
+            (vm().get_atom)(self.env.raw(), self.raw, name.as_mut_ptr().cast(), name.len() as c_uint, LATIN1)
+        };
+        let name = name.get(..usize::try_from(written - 1).ok()?)?;
+        Some(name.iter().map(|byte| char::from(*byte)).collect())
+    }
+
+    #[inline]
+    pub fn local_pid(self) -> Option<RawPid> {
+        let mut pid = RawPid { pid: 0 };
+        // SAFETY: room for one.
+        unsafe { (vm().get_local_pid)(self.env.raw(), self.raw, &raw mut pid) != 0 }.then_some(pid)
+    }
+
+    #[inline]
+    pub fn tuple(self) -> Option<Tuple<'a>> {
+        let (mut arity, mut elements): (c_int, *const RawTerm) = (0, std::ptr::null());
+        // SAFETY: room for one of each; the elements stay where they are for as long as the environment is valid.
+        unsafe {
+            if (vm().get_tuple)(self.env.raw(), self.raw, &raw mut arity, &raw mut elements) == 0 {
+                return None;
+            }
+            let elements = if arity == 0 { &[] } else { slice::from_raw_parts(elements, arity as usize) };
+            Some(Tuple { elements, env: self.env })
+        }
+    }
+
+    /// Head and tail of a list that is not empty.
+    #[inline]
+    pub fn cell(self) -> Option<(Term<'a>, Term<'a>)> {
+        let (mut head, mut tail) = (0, 0);
+        // SAFETY: room for one of each.
+        let is = unsafe { (vm().get_list_cell)(self.env.raw(), self.raw, &raw mut head, &raw mut tail) != 0 };
+        is.then(|| (self.env.adopt(head), self.env.adopt(tail)))
+    }
+
+    /// How long a proper list is.
+    pub fn list_length(self) -> Option<usize> {
+        let mut length: c_uint = 0;
+        // SAFETY: room for one.
+        unsafe { (vm().get_list_length)(self.env.raw(), self.raw, &raw mut length) != 0 }.then_some(length as usize)
+    }
+
+    /// The bytes of a binary.
+    pub fn bytes(self) -> Option<&'a [u8]> {
+        let mut binary = Binary::empty();
+        // SAFETY: the bytes belong to the term and stay for as long as the environment is valid; they are not released, as
+        // `inspect` gives no ownership.
+        unsafe {
+            if (vm().inspect_binary)(self.env.raw(), self.raw, &raw mut binary) == 0 {
+                return None;
+            }
+            Some(if binary.size == 0 { &[] } else { slice::from_raw_parts(binary.data, binary.size) })
+        }
+    }
+
+    pub fn map_size(self) -> Option<usize> {
+        let mut size = 0;
+        // SAFETY: room for one.
+        unsafe { (vm().get_map_size)(self.env.raw(), self.raw, &raw mut size) != 0 }.then_some(size)
+    }
+
+    pub fn map_value(self, key: Term<'_>) -> Option<Term<'a>> {
+        let mut value = 0;
+        // SAFETY: room for one; a term that is no map makes the call fail.
+        let is = unsafe { (vm().get_map_value)(self.env.raw(), self.raw, key.raw, &raw mut value) != 0 };
+        is.then(|| self.env.adopt(value))
+    }
+
+    pub fn map_entries(self) -> Option<MapEntries<'a>> {
+        let mut iterator = MapIterator::empty();
+        const FIRST: c_int = 1;
+        // SAFETY: room for one; it is destroyed when the entries are dropped.
+        let is = unsafe { (vm().map_iterator_create)(self.env.raw(), self.raw, &raw mut iterator, FIRST) != 0 };
+        is.then_some(MapEntries { iterator, env: self.env })
+    }
+
+    /// The same value in another environment.
+    pub fn copy_to<'b>(self, env: Env<'b>) -> Term<'b> {
+        // SAFETY: a whole term and a valid environment.
+        env.adopt(unsafe { (vm().make_copy)(env.raw(), self.raw) })
+    }
+}
+
+/// The elements of a tuple.
+#[derive(Clone, Copy, Debug)]
+pub struct Tuple<'a> {
+    elements: &'a [RawTerm],
+    env: Env<'a>,
+}
+
+impl<'a> Tuple<'a> {
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<Term<'a>> {
+        self.elements.get(index).map(|raw| self.env.adopt(*raw))
+    }
+
+    /// The elements as an array, if there are `N`.
+    #[inline]
+    pub fn array<const N: usize>(&self) -> Option<[Term<'a>; N]> {
+        let elements: &[RawTerm; N] = self.elements.try_into().ok()?;
+        Some(elements.map(|raw| self.env.adopt(raw)))
+    }
+}
+
+/// The entries of a map, in no particular order.
+#[derive(Debug)]
+pub struct MapEntries<'a> {
+    iterator: MapIterator,
+    env: Env<'a>,
+}
+
+impl<'a> Iterator for MapEntries<'a> {
+    type Item = (Term<'a>, Term<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (mut key, mut value) = (0, 0);
+        // SAFETY: the iterator was created with this environment; room for one of each.
+        let is = unsafe {
+            let is = (vm().map_iterator_get_pair)(self.env.raw(), &raw mut self.iterator, &raw mut key, &raw mut value);
+            (vm().map_iterator_next)(self.env.raw(), &raw mut self.iterator);
+            is != 0
+        };
+        is.then(|| (self.env.adopt(key), self.env.adopt(value)))
+    }
+}
+
+impl Drop for MapEntries<'_> {
+    fn drop(&mut self) {
+        // SAFETY: created once with this environment, and destroyed once.
+        unsafe { (vm().map_iterator_destroy)(self.env.raw(), &raw mut self.iterator) };
+    }
+}
