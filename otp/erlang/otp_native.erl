@@ -33,13 +33,10 @@ load() ->
 
 %% Starts the behaviour that has this number in the library; Module is its own module.
 start_link(Module, Number, Name, Argument) ->
-    proc_lib:start_link(?MODULE, enter, [self(), Module, Number, Name, Argument], infinity, options()).
+    proc_lib:start_link(?MODULE, enter, [self(), Module, Number, Name, Argument]).
 
 start(Module, Number, Name, Argument) ->
-    proc_lib:start(?MODULE, enter, [self(), Module, Number, Name, Argument], infinity, options()).
-
-options() ->
-    [{message_queue_data, off_heap}].
+    proc_lib:start(?MODULE, enter, [self(), Module, Number, Name, Argument]).
 
 enter(Starter, Module, Number, Name, Argument) ->
     put('$initial_call', {Module, init, 1}),
