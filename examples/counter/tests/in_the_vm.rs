@@ -3,15 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+// Its behaviours are linked into this program, so that what they say of themselves can be asked for.
+use counter as _;
+
 /// A folder with the library, its native module and `checks.erl`, compiled.
 fn compiled(checks: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let native = include_str!("../../../otp/erlang/otp_native.erl").replace("'MODULE'", "counter_native");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("write a source");
-    write("counter_native.erl", &native);
+    let mut modules = vec!["checks.erl".to_owned()];
     write("checks.erl", checks);
+    for source in otp::generate::sources("counter_native") {
+        modules.push(format!("{}.erl", source.module));
+        write(&modules[modules.len() - 1], &source.text);
+    }
     std::fs::copy(library(), folder.path().join("counter_native.so")).expect("copy the library");
-    run(folder.path(), Command::new("erlc").args(["-Werror", "counter_native.erl", "checks.erl"]));
+    run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
     folder
 }
 
@@ -31,7 +37,7 @@ fn run(folder: &Path, command: &mut Command) -> String {
 fn check(expressions: &str) -> String {
     let checks = format!(
         "-module(checks).\n-export([main/0]).\nmain() ->\n    {expressions},\n    init:stop().\n\
-         start(Argument) -> counter_native:start(counter, 0, undefined, {{Argument}}).\n"
+         start(Argument) -> process_flag(trap_exit, true), counter:start_link(Argument).\n"
     );
     let folder = compiled(&checks);
     run(folder.path(), Command::new("erl").args(["-noshell", "-pa", ".", "-s", "checks", "main"]))
@@ -42,8 +48,12 @@ fn calls_are_answered_and_casts_are_taken() {
     check(
         "{ok, C} = start(5),
          7 = gen_server:call(C, {add, 2}),
-         ok = gen_server:cast(C, reset),
-         40 = gen_server:call(C, {add, 40})",
+         ok = counter:reset(C),
+         40 = counter:add(C, 40),
+         {ok, D} = counter:start_link_as(the_counter, 1),
+         {error, {already_started, D}} = counter:start_link_as(the_counter, 2),
+         2 = counter:add(the_counter, 1),
+         3 = counter:add({the_counter, node()}, 1)",
     );
 }
 
@@ -95,4 +105,11 @@ fn a_process_can_be_looked_at_held_and_stopped_as_any_other() {
          ok = proc_lib:stop(C),
          false = is_process_alive(C)",
     );
+}
+
+#[test]
+fn the_module_of_a_server_is_made_to_be_read() {
+    let sources = otp::generate::sources("counter_native");
+    let counter = sources.iter().find(|source| source.module == "counter").expect("its module");
+    assert_eq!(counter.text, include_str!("counter.erl"));
 }

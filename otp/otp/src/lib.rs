@@ -4,6 +4,7 @@
 extern crate self as otp;
 
 pub mod data;
+pub mod generate;
 pub mod process;
 pub mod server;
 pub mod vm;

@@ -1,6 +1,7 @@
 //! A process of the VM whose work is done here: its state lies in a slot, and every message comes in once.
 
 use crate::atom;
+use crate::generate::Description;
 use crate::vm::abi::RawEnv;
 use crate::vm::{Env, SlotType, Term};
 
@@ -11,10 +12,12 @@ pub trait Process: Send {
 }
 
 /// A kind of process that the library can start.
+#[derive(Debug)]
 pub struct Behaviour {
     /// The name of its module.
     pub name: &'static str,
     pub init: for<'a> fn(env: Env<'a>, argument: Term<'a>) -> Started<'a>,
+    pub describe: fn() -> Description,
 }
 
 inventory::collect!(Behaviour);

@@ -26,6 +26,7 @@ pub(crate) fn code(model: &Model) -> TokenStream {
         }
     });
     let api = api(name, casts);
+    let description = description(model);
     quote! {
         #block
 
@@ -65,7 +66,11 @@ pub(crate) fn code(model: &Model) -> TokenStream {
         }
 
         ::otp::private::inventory::submit! {
-            ::otp::process::Behaviour { name: #erlang, init: ::otp::server::start::<#name> }
+            ::otp::process::Behaviour {
+                name: #erlang,
+                init: ::otp::server::start::<#name>,
+                describe: || #description,
+            }
         }
 
         #api
@@ -126,6 +131,52 @@ fn api(name: &Ident, casts: &[Method]) -> TokenStream {
             #(#defined)*
         }
     }
+}
+
+/// What the generator of the Erlang half is told.
+fn description(model: &Model) -> TokenStream {
+    let Model { block, name, init, calls, casts, .. } = model;
+    let (rust, about) = (name.to_string(), text(&block.attrs));
+    let start = arguments(init);
+    let messages = |methods: &[Method]| {
+        let each = methods.iter().map(|method| {
+            let (name, about, arguments) = (method.name.to_string(), text(&method.docs), arguments(method));
+            let reply = match &method.result {
+                _ if casts.iter().any(|cast| cast.name == method.name) => quote! { ::std::string::String::new() },
+                Some(result) => quote! { <#result as ::otp::Data>::erlang_type() },
+                None => quote! { <() as ::otp::Data>::erlang_type() },
+            };
+            quote! { ::otp::generate::Message { name: #name, about: #about, arguments: #arguments, reply: #reply } }
+        });
+        quote! { ::std::vec![#(#each),*] }
+    };
+    let (calls, casts) = (messages(calls), messages(casts));
+    quote! {
+        ::otp::generate::Description { about: #about, rust: #rust, start: #start, calls: #calls, casts: #casts }
+    }
+}
+
+fn arguments(method: &Method) -> TokenStream {
+    let each = method.arguments.iter().map(|(name, ty)| {
+        let name = name.to_string();
+        quote! { ::otp::generate::Argument { name: #name, ty: <#ty as ::otp::Data>::erlang_type() } }
+    });
+    quote! { ::std::vec![#(#each),*] }
+}
+
+/// What documentation says, a line each.
+fn text(attributes: &[syn::Attribute]) -> String {
+    let lines =
+        attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(|attribute| match &attribute
+            .meta
+        {
+            syn::Meta::NameValue(syn::MetaNameValue {
+                value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(line), .. }),
+                ..
+            }) => Some(line.value()),
+            _ => None,
+        });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn split(method: &Method) -> (Vec<&Ident>, Vec<&syn::Type>) {

@@ -1,0 +1,32 @@
+%% Counter: a gen_server in Rust. Generated: change it there.
+-module(counter).
+-export([start_link/1, start_link_as/2, add/2, divided_by/2, reset/1]).
+-export_type([server/0]).
+
+%% A process, its name on this node, or its name on another.
+-type server() :: pid() | atom() | {atom(), node()}.
+-type started() :: {ok, pid()} | ignore | {error, term()}.
+
+-spec start_link(Start :: integer()) -> started().
+start_link(Start) ->
+    counter_native:start_link(?MODULE, 0, undefined, {Start}).
+
+%% The same with a name on this node.
+-spec start_link_as(Name :: atom(), Start :: integer()) -> started().
+start_link_as(Name, Start) ->
+    counter_native:start_link(?MODULE, 0, {local, Name}, {Start}).
+
+%% Counts on by `n`.
+-spec add(server(), N :: integer()) -> integer().
+add(Server, N) ->
+    gen_server:call(Server, {add, N}).
+
+%% How many of `n` would fit into what was counted.
+-spec divided_by(server(), N :: integer()) -> integer().
+divided_by(Server, N) ->
+    gen_server:call(Server, {divided_by, N}).
+
+%% Begins again.
+-spec reset(server()) -> ok.
+reset(Server) ->
+    gen_server:cast(Server, reset).

@@ -1,0 +1,154 @@
+//! The Erlang half of a library: the source of its native module and of a module for each behaviour.
+//!
+//! Pure: from what the behaviours say of themselves to texts. Whoever builds the application compiles them; they are made
+//! to be read, and carry the types that Erlang and Elixir callers (and dialyzer) go by.
+
+use std::fmt::Write;
+
+use crate::process::{Behaviour, behaviours};
+
+/// What the generator knows of a behaviour.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// What the user's documentation says first.
+    pub about: &'static str,
+    /// The name of the type in Rust.
+    pub rust: &'static str,
+    /// The arguments of its start.
+    pub start: Vec<Argument>,
+    pub calls: Vec<Message>,
+    pub casts: Vec<Message>,
+}
+
+/// Something that a server can be asked.
+#[derive(Clone, Debug)]
+pub struct Message {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub arguments: Vec<Argument>,
+    /// The type of the reply; empty for a cast.
+    pub reply: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct Argument {
+    pub name: &'static str,
+    /// In Erlang's notation.
+    pub ty: String,
+}
+
+/// One Erlang module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub module: String,
+    pub text: String,
+}
+
+/// Every module of this library, if its own file is to be called `native`.
+pub fn sources(native: &str) -> Vec<Source> {
+    let template = include_str!("../erlang/otp_native.erl");
+    let mut sources = vec![Source { module: native.to_owned(), text: template.replace("'MODULE'", &quoted(native)) }];
+    sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| Source {
+        module: behaviour.name.to_owned(),
+        text: server(behaviour, number, native),
+    }));
+    sources
+}
+
+/// The module of a gen_server.
+fn server(behaviour: &Behaviour, number: usize, native: &str) -> String {
+    let description = (behaviour.describe)();
+    let (module, native) = (quoted(behaviour.name), quoted(native));
+    let (calls, casts) = (&description.calls, &description.casts);
+    let starts = description.start.len();
+    let mut exported = vec![format!("start_link/{starts}"), format!("start_link_as/{}", starts + 1)];
+    let messages = || calls.iter().chain(casts);
+    exported.extend(messages().map(|message| format!("{}/{}", quoted(message.name), message.arguments.len() + 1)));
+    let mut text = String::new();
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    line(format!("%% {}: a gen_server in Rust. Generated: change it there.", description.rust));
+    comment(&mut line, description.about);
+    line(format!("-module({module})."));
+    line(format!("-export([{}]).", exported.join(", ")));
+    line("-export_type([server/0]).\n".into());
+    line("%% A process, its name on this node, or its name on another.".into());
+    line("-type server() :: pid() | atom() | {atom(), node()}.".into());
+    line("-type started() :: {ok, pid()} | ignore | {error, term()}.\n".into());
+    let (typed, names) = (typed(&description.start), names(&description.start));
+    line(format!("-spec start_link({typed}) -> started()."));
+    line(format!("start_link({names}) ->\n    {native}:start_link(?MODULE, {number}, undefined, {{{names}}}).\n"));
+    let comma = if starts == 0 { "" } else { ", " };
+    line("%% The same with a name on this node.".into());
+    line(format!("-spec start_link_as(Name :: atom(){comma}{typed}) -> started()."));
+    line(format!(
+        "start_link_as(Name{comma}{names}) ->\n    {native}:start_link(?MODULE, {number}, {{local, Name}}, {{{names}}})."
+    ));
+    for message in messages() {
+        line(String::new());
+        comment(&mut line, message.about);
+        line(ask(message));
+    }
+    text
+}
+
+/// The function that asks a server for `message`.
+fn ask(message: &Message) -> String {
+    let (how, reply) = if message.reply.is_empty() { ("cast", "ok") } else { ("call", message.reply.as_str()) };
+    let (name, typed, names) = (quoted(message.name), typed(&message.arguments), names(&message.arguments));
+    let comma = if message.arguments.is_empty() { "" } else { ", " };
+    let request = if message.arguments.is_empty() { name.clone() } else { format!("{{{name}, {names}}}") };
+    let mut text = String::new();
+    let _ = writeln!(text, "-spec {name}(server(){comma}{typed}) -> {reply}.");
+    let _ = write!(text, "{name}(Server{comma}{names}) ->\n    gen_server:{how}(Server, {request}).");
+    text
+}
+
+fn comment(line: &mut impl FnMut(String), about: &str) {
+    about.trim().lines().for_each(|text| line(format!("%% {}", text.trim())));
+}
+
+fn typed(arguments: &[Argument]) -> String {
+    let typed: Vec<_> =
+        arguments.iter().map(|argument| format!("{} :: {}", variable(argument.name), argument.ty)).collect();
+    typed.join(", ")
+}
+
+fn names(arguments: &[Argument]) -> String {
+    let names: Vec<_> = arguments.iter().map(|argument| variable(argument.name)).collect();
+    names.join(", ")
+}
+
+/// `retry_after` as Erlang names a variable: `RetryAfter`. Never `Server` or `Name`, which the functions have themselves.
+fn variable(name: &str) -> String {
+    let words = name.split('_').filter(|word| !word.is_empty());
+    let name: String = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+    if name == "Server" || name == "Name" { format!("The{name}") } else { name }
+}
+
+/// An atom as it is written: in quotes unless it is plain and no reserved word.
+fn quoted(name: &str) -> String {
+    const RESERVED: [&str; 28] = [
+        "after", "and", "andalso", "band", "begin", "bnot", "bor", "bsl", "bsr", "bxor", "case", "catch", "cond",
+        "div", "end", "fun", "if", "let", "maybe", "not", "of", "or", "orelse", "receive", "rem", "try", "when", "xor",
+    ];
+    let plain = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '@');
+    if plain && !RESERVED.contains(&name) { name.to_owned() } else { format!("'{}'", name.replace('\'', "\\'")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_as_erlang_has_them() {
+        assert_eq!(
+            ["plain_1", "receive", "Upper", "it's", "a@b"].map(quoted),
+            ["plain_1", "'receive'", "'Upper'", "'it\\'s'", "a@b"]
+        );
+        assert_eq!(["n", "retry_after", "_unused", "server"].map(variable), ["N", "RetryAfter", "Unused", "TheServer"]);
+    }
+}
