@@ -1,6 +1,8 @@
-//! A server that counts.
+//! A server that counts, under a supervisor.
 
-use otp::{Init, gen_server};
+use std::time::Duration;
+
+use otp::{Init, Tree, gen_server, one_for_one, supervisor, worker};
 
 otp::application!();
 
@@ -37,4 +39,13 @@ impl Counter {
     fn reset(&mut self) {
         self.value = 0;
     }
+}
+
+/// Two counters, of which each is started anew when it panics.
+#[supervisor]
+pub fn root(start: i64) -> Tree {
+    one_for_one()
+        .intensity(3, Duration::from_secs(5))
+        .child(worker::<Counter>(start).name("first"))
+        .child(worker::<Counter>(start + 100).name("second"))
 }

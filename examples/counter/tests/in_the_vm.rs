@@ -36,7 +36,7 @@ fn run(folder: &Path, command: &mut Command) -> String {
 
 fn check(expressions: &str) -> String {
     let checks = format!(
-        "-module(checks).\n-export([main/0]).\nmain() ->\n    {expressions},\n    init:stop().\n\
+        "-module(checks).\n-export([main/0, start/1]).\nmain() ->\n    {expressions},\n    init:stop().\n\
          start(Argument) -> process_flag(trap_exit, true), counter:start_link(Argument).\n"
     );
     let folder = compiled(&checks);
@@ -112,4 +112,24 @@ fn the_module_of_a_server_is_made_to_be_read() {
     let sources = otp::generate::sources("counter_native");
     let counter = sources.iter().find(|source| source.module == "counter").expect("its module");
     assert_eq!(counter.text, include_str!("counter.erl"));
+}
+
+#[test]
+fn a_supervisor_starts_its_children_and_starts_one_anew_that_panicked() {
+    check(
+        "process_flag(trap_exit, true),
+         {ok, Root} = root:start_link(5),
+         7 = counter:add(first, 2), 106 = counter:add(second, 1),
+         Before = whereis(first),
+         {'EXIT', _} = (catch counter:divided_by(first, 0)),
+         timer:sleep(100),
+         true = whereis(first) =/= Before,
+         6 = counter:add(first, 1), 107 = counter:add(second, 1),
+         [{second, _, worker, [counter]}, {first, _, worker, [counter]}] = supervisor:which_children(Root),
+         {ok, #{restart := permanent, shutdown := 5000}} = supervisor:get_childspec(Root, first),
+         [catch counter:divided_by(first, 0) || _ <- lists:seq(1, 3), timer:sleep(100) =:= ok],
+         receive {'EXIT', Root, shutdown} -> ok after 2000 -> error(it_goes_on_for_ever) end,
+         undefined = whereis(second),
+         {error, {bad_return, {root, init, {stop, <<\"the argument of root is wrong: \", _/binary>>}}}} = root:start_link(abc)",
+    );
 }

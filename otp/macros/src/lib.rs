@@ -2,6 +2,7 @@
 //! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
 
 mod gen_server;
+mod supervisor;
 
 use proc_macro::TokenStream;
 
@@ -9,4 +10,10 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn gen_server(arguments: TokenStream, item: TokenStream) -> TokenStream {
     gen_server::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes a function that returns a `Tree` a supervisor; see the documentation of `otp`.
+#[proc_macro_attribute]
+pub fn supervisor(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    supervisor::expand(arguments.into(), item.into()).into()
 }

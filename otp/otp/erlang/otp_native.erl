@@ -15,7 +15,7 @@
 %% A panic comes out of handle/2 as an error and ends the process, as a wrong match would.
 -module('MODULE').
 
--export([start/4, start_link/4, enter/5]).
+-export([start/4, start_link/4, enter/5, init/2]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2]).
 -on_load(load/0).
 

@@ -5,11 +5,12 @@
 
 use std::fmt::Write;
 
-use crate::process::{Behaviour, behaviours};
+use crate::process::behaviours;
 
 /// What the generator knows of a behaviour.
 #[derive(Clone, Debug)]
 pub struct Description {
+    pub kind: Kind,
     /// What the user's documentation says first.
     pub about: &'static str,
     /// The name of the type in Rust.
@@ -18,6 +19,13 @@ pub struct Description {
     pub start: Vec<Argument>,
     pub calls: Vec<Message>,
     pub casts: Vec<Message>,
+}
+
+/// Which behaviour of OTP it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Server,
+    Supervisor,
 }
 
 /// Something that a server can be asked.
@@ -50,15 +58,19 @@ pub fn sources(native: &str) -> Vec<Source> {
     let mut sources = vec![Source { module: native.to_owned(), text: template.replace("'MODULE'", &quoted(native)) }];
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| Source {
         module: behaviour.name.to_owned(),
-        text: server(behaviour, number, native),
+        text: match (behaviour.describe)() {
+            description if description.kind == Kind::Supervisor => {
+                supervisor(behaviour.name, &description, number, native)
+            }
+            description => server(behaviour.name, &description, number, native),
+        },
     }));
     sources
 }
 
 /// The module of a gen_server.
-fn server(behaviour: &Behaviour, number: usize, native: &str) -> String {
-    let description = (behaviour.describe)();
-    let (module, native) = (quoted(behaviour.name), quoted(native));
+fn server(name: &str, description: &Description, number: usize, native: &str) -> String {
+    let (module, native) = (quoted(name), quoted(native));
     let (calls, casts) = (&description.calls, &description.casts);
     let starts = description.start.len();
     let mut exported = vec![format!("start_link/{starts}"), format!("start_link_as/{}", starts + 1)];
@@ -91,6 +103,22 @@ fn server(behaviour: &Behaviour, number: usize, native: &str) -> String {
         comment(&mut line, message.about);
         line(ask(message));
     }
+    text
+}
+
+/// The module of a supervisor.
+fn supervisor(name: &str, description: &Description, number: usize, native: &str) -> String {
+    let (module, native, rust) = (quoted(name), quoted(native), description.rust);
+    let (typed, names, arity) = (typed(&description.start), names(&description.start), description.start.len());
+    let mut text = format!("%% {rust}: a supervisor in Rust. Generated: change it there.\n");
+    comment(&mut |line| text += &(line + "\n"), description.about);
+    let _ = write!(
+        text,
+        "-module({module}).\n-behaviour(supervisor).\n-export([start_link/{arity}, init/1]).\n\n\
+         -spec start_link({typed}) -> supervisor:startlink_ret().\n\
+         start_link({names}) ->\n    supervisor:start_link({{local, ?MODULE}}, ?MODULE, {{{names}}}).\n\n\
+         init(Arguments) ->\n    {native}:init({number}, Arguments).\n"
+    );
     text
 }
 

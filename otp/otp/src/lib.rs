@@ -7,11 +7,13 @@ pub mod data;
 pub mod generate;
 pub mod process;
 pub mod server;
+pub mod supervisor;
 pub mod vm;
 
 pub use data::{Data, Malformed};
-pub use kizami_otp_macros::gen_server;
+pub use kizami_otp_macros::{gen_server, supervisor};
 pub use server::{GenServer, Init, Server};
+pub use supervisor::{Child, Tree, one_for_all, one_for_one, rest_for_one, supervisor, worker};
 
 /// What the macros use; not for others.
 #[doc(hidden)]

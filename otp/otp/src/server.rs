@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::atom;
-use crate::data::{Data, Malformed};
+use crate::data::{Data, Elements, Malformed};
 use crate::process::{Process, Started};
 use crate::vm::abi::RawPid;
 use crate::vm::{Env, Term, current};
@@ -13,7 +13,7 @@ use crate::vm::{Env, Term, current};
 pub trait GenServer: Send + Sized + 'static {
     /// The name of its module in Erlang.
     const NAME: &'static str;
-    type Argument: Data;
+    type Argument: Elements + 'static;
 
     fn start(argument: Self::Argument) -> Init<Self>;
 
@@ -142,7 +142,7 @@ impl<S: GenServer> Hosted<S> {
 /// Starts a gen_server with the argument that its supervisor, or whoever, gave.
 #[doc(hidden)]
 pub fn start<'a, S: GenServer>(env: Env<'a>, argument: Term<'a>) -> Started<'a> {
-    let why = match S::Argument::decode(argument) {
+    let why = match S::Argument::decode_all(argument) {
         Ok(argument) => match S::start(argument) {
             Ok(state) => return Started::Process(Box::new(Hosted(state))),
             Err(Stop::Ignore) => return Started::Else(atom!("ignore").term(env)),

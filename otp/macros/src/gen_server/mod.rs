@@ -1,11 +1,11 @@
 //! `#[gen_server]`.
 
 mod model;
-mod write;
+pub(crate) mod write;
 
 use proc_macro2::TokenStream;
 
-pub(crate) use model::Model;
+pub(crate) use model::{Method, Model, Problems};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match Model::read(arguments, item.clone()) {

@@ -90,7 +90,16 @@ impl Model {
 
 impl Method {
     fn read(function: &ImplItemFn, with_self: bool, wrong: &mut Problems) -> Option<Self> {
-        let sig = &function.sig;
+        Self::of(&function.sig, &function.attrs, with_self, wrong)
+    }
+
+    /// A function that the Erlang half calls, with the state first if `with_self`.
+    pub(crate) fn of(
+        sig: &syn::Signature,
+        attributes: &[syn::Attribute],
+        with_self: bool,
+        wrong: &mut Problems,
+    ) -> Option<Self> {
         if let Some(asyncness) = &sig.asyncness {
             wrong.add(asyncness, "callbacks cannot be async yet");
         }
@@ -121,7 +130,7 @@ impl Method {
             ReturnType::Default => None,
             ReturnType::Type(_, result) => Some((**result).clone()),
         };
-        let docs = function.attrs.iter().filter(|a| a.path().is_ident("doc")).cloned().collect();
+        let docs = attributes.iter().filter(|a| a.path().is_ident("doc")).cloned().collect();
         Some(Self { name: sig.ident.clone(), arguments, result, docs })
     }
 }
@@ -151,10 +160,10 @@ fn name_of(ty: &Type) -> Result<Ident> {
 
 /// All that is wrong, so that it can be said at once.
 #[derive(Default)]
-struct Problems(Option<Error>);
+pub(crate) struct Problems(Option<Error>);
 
 impl Problems {
-    fn add(&mut self, at: &impl quote::ToTokens, what: &str) {
+    pub(crate) fn add(&mut self, at: &impl quote::ToTokens, what: &str) {
         let error = Error::new_spanned(at, what);
         match &mut self.0 {
             Some(others) => others.combine(error),
@@ -162,7 +171,7 @@ impl Problems {
         }
     }
 
-    fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         self.0.map_or(Ok(()), Err)
     }
 }

@@ -152,11 +152,11 @@ fn description(model: &Model) -> TokenStream {
     };
     let (calls, casts) = (messages(calls), messages(casts));
     quote! {
-        ::otp::generate::Description { about: #about, rust: #rust, start: #start, calls: #calls, casts: #casts }
+        ::otp::generate::Description { kind: ::otp::generate::Kind::Server, about: #about, rust: #rust, start: #start, calls: #calls, casts: #casts }
     }
 }
 
-fn arguments(method: &Method) -> TokenStream {
+pub(crate) fn arguments(method: &Method) -> TokenStream {
     let each = method.arguments.iter().map(|(name, ty)| {
         let name = name.to_string();
         quote! { ::otp::generate::Argument { name: #name, ty: <#ty as ::otp::Data>::erlang_type() } }
@@ -165,7 +165,7 @@ fn arguments(method: &Method) -> TokenStream {
 }
 
 /// What documentation says, a line each.
-fn text(attributes: &[syn::Attribute]) -> String {
+pub(crate) fn text(attributes: &[syn::Attribute]) -> String {
     let lines =
         attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(|attribute| match &attribute
             .meta
@@ -179,7 +179,7 @@ fn text(attributes: &[syn::Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn split(method: &Method) -> (Vec<&Ident>, Vec<&syn::Type>) {
+pub(crate) fn split(method: &Method) -> (Vec<&Ident>, Vec<&syn::Type>) {
     method.arguments.iter().map(|(name, ty)| (name, ty)).unzip()
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Data, Malformed};
 use crate::atom;
+use crate::vm::abi::RawTerm;
 use crate::vm::{Env, Term};
 
 /// A list.
@@ -71,8 +72,41 @@ impl<T: Data, E: Data> Data for Result<T, E> {
     }
 }
 
+/// Values that stand beside each other: the elements of a tuple, the arguments of a start.
+pub trait Elements: Sized {
+    fn encode_all(&self, env: Env<'_>) -> Vec<RawTerm>;
+
+    /// # Errors
+    /// When the term is no tuple of these.
+    fn decode_all(term: Term<'_>) -> Result<Self, Malformed>;
+}
+
+impl Elements for () {
+    fn encode_all(&self, _: Env<'_>) -> Vec<RawTerm> {
+        Vec::new()
+    }
+
+    fn decode_all(term: Term<'_>) -> Result<Self, Malformed> {
+        let empty = term.tuple().is_some_and(|tuple| tuple.is_empty());
+        if empty { Ok(()) } else { Err(Malformed::expected("{}")) }
+    }
+}
+
 macro_rules! tuples {
     ($($arity:literal: $($name:ident $index:tt)*;)*) => {$(
+        impl<$($name: Data),*> Elements for ($($name,)*) {
+            fn encode_all(&self, env: Env<'_>) -> Vec<RawTerm> {
+                vec![$(self.$index.encode(env).raw()),*]
+            }
+
+            #[inline]
+            fn decode_all(term: Term<'_>) -> Result<Self, Malformed> {
+                let elements: Option<[Term<'_>; $arity]> = term.tuple().and_then(|tuple| tuple.array());
+                let elements = elements.ok_or_else(|| Malformed::expected(concat!("a tuple of ", $arity)))?;
+                Ok(($($name::decode(elements[$index]).map_err(|wrong| wrong.within(format!("element {}", $index + 1)))?,)*))
+            }
+        }
+
         impl<$($name: Data),*> Data for ($($name,)*) {
             #[inline]
             fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
@@ -81,9 +115,7 @@ macro_rules! tuples {
 
             #[inline]
             fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-                let elements: Option<[Term<'_>; $arity]> = term.tuple().and_then(|tuple| tuple.array());
-                let elements = elements.ok_or_else(|| Malformed::expected(concat!("a tuple of ", $arity)))?;
-                Ok(($($name::decode(elements[$index]).map_err(|wrong| wrong.within(format!("element {}", $index + 1)))?,)*))
+                Self::decode_all(term)
             }
 
             fn erlang_type() -> String {

@@ -8,6 +8,8 @@ mod containers;
 mod numbers;
 mod words;
 
+pub use containers::Elements;
+
 use std::fmt;
 
 use crate::vm::{Env, Term};

@@ -32,6 +32,18 @@ impl<'a> Env<'a> {
         Term::new(raw, self)
     }
 
+    /// The atom of a name that is only known as the program runs. Atoms are never freed.
+    ///
+    /// # Panics
+    /// On a name that no atom can have here: of more than 255 characters, or not in Latin-1.
+    pub fn atom(self, name: &str) -> Term<'a> {
+        let latin: Option<Vec<u8>> = name.chars().map(|letter| u8::try_from(letter).ok()).collect();
+        let latin = latin.filter(|latin| latin.len() <= 255);
+        let latin = latin.unwrap_or_else(|| panic!("{name:?} is no name: at most 255 characters of Latin-1 are"));
+        // SAFETY: the name has the length that is given, and is copied.
+        self.adopt(unsafe { (vm().make_atom_len)(self.raw, latin.as_ptr().cast(), latin.len()) })
+    }
+
     /// A reference that no other is equal to.
     pub fn new_reference(self) -> Term<'a> {
         // SAFETY: the environment is valid.

@@ -1,0 +1,75 @@
+//! `#[supervisor]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Error, ItemFn, Result};
+
+use crate::gen_server::write::{arguments as described, split, text};
+use crate::gen_server::{Method, Problems};
+
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    match read(arguments, item.clone()) {
+        Ok((function, start)) => code(&function, &start),
+        Err(error) => {
+            let error = error.into_compile_error();
+            quote! { #item #error }
+        }
+    }
+}
+
+fn read(arguments: TokenStream, item: TokenStream) -> Result<(ItemFn, Method)> {
+    let function: ItemFn = syn::parse2(item)
+        .map_err(|e| Error::new(e.span(), "#[supervisor] stands before `fn name(argument) -> Tree { … }`"))?;
+    let mut wrong = Problems::default();
+    if !arguments.is_empty() {
+        wrong.add(&arguments, "#[supervisor] takes nothing here: the tree says all");
+    }
+    let start = Method::of(&function.sig, &function.attrs, false, &mut wrong);
+    if start.as_ref().is_some_and(|start| start.result.is_none()) {
+        wrong.add(&function.sig.ident, "a supervisor's function returns its `Tree`");
+    }
+    wrong.finish()?;
+    let start = start.ok_or_else(|| Error::new_spanned(&function.sig, "no function of a supervisor"))?;
+    Ok((function, start))
+}
+
+fn code(function: &ItemFn, start: &Method) -> TokenStream {
+    let (name, visibility) = (&function.sig.ident, &function.vis);
+    let (erlang, about) = (name.to_string(), text(&function.attrs));
+    let (names, types) = split(start);
+    let start = described(start);
+    let docs = format!("The supervisor whose tree the function `{name}` gives.");
+    quote! {
+        #function
+
+        #[doc = #docs]
+        #[allow(non_camel_case_types)]
+        #[derive(Debug)]
+        #visibility struct #name {}
+
+        impl ::otp::supervisor::Supervisor for #name {
+            const NAME: &'static str = #erlang;
+            type Argument = (#(#types,)*);
+
+            fn tree(argument: Self::Argument) -> ::otp::Tree {
+                let (#(#names,)*) = argument;
+                #name(#(#names),*)
+            }
+        }
+
+        ::otp::private::inventory::submit! {
+            ::otp::process::Behaviour {
+                name: #erlang,
+                init: ::otp::supervisor::init::<#name>,
+                describe: || ::otp::generate::Description {
+                    kind: ::otp::generate::Kind::Supervisor,
+                    about: #about,
+                    rust: #erlang,
+                    start: #start,
+                    calls: ::std::vec![],
+                    casts: ::std::vec![],
+                },
+            }
+        }
+    }
+}
