@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use otp::{Init, Tree, gen_server, one_for_one, supervisor, worker};
+use otp::{Args, Init, Tree, gen_server, one_for_one, supervisor, worker};
 
-otp::application!();
+otp::application!(root);
 
 /// Counts from where it was told to begin.
 #[derive(Debug)]
@@ -41,9 +41,10 @@ impl Counter {
     }
 }
 
-/// Two counters, of which each is started anew when it panics.
+/// Two counters, of which each is started anew when it panics. The first begins where the command line says.
 #[supervisor]
-pub fn root(start: i64) -> Tree {
+pub fn root(args: Args) -> Tree {
+    let start = args.0.first().map_or(0, |start| start.parse().expect("the argument is a number"));
     one_for_one()
         .intensity(3, Duration::from_secs(5))
         .child(worker::<Counter>(start).name("first"))

@@ -13,8 +13,8 @@ fn compiled(checks: &str) -> tempfile::TempDir {
     let mut modules = vec!["checks.erl".to_owned()];
     write("checks.erl", checks);
     for source in otp::generate::sources("counter_native") {
-        modules.push(format!("{}.erl", source.module));
-        write(&modules[modules.len() - 1], &source.text);
+        write(&source.file, &source.text);
+        modules.extend(source.file.ends_with(".erl").then_some(source.file));
     }
     std::fs::copy(library(), folder.path().join("counter_native.so")).expect("copy the library");
     run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
@@ -110,7 +110,7 @@ fn a_process_can_be_looked_at_held_and_stopped_as_any_other() {
 #[test]
 fn the_module_of_a_server_is_made_to_be_read() {
     let sources = otp::generate::sources("counter_native");
-    let counter = sources.iter().find(|source| source.module == "counter").expect("its module");
+    let counter = sources.iter().find(|source| source.file == "counter.erl").expect("its module");
     assert_eq!(counter.text, include_str!("counter.erl"));
 }
 
@@ -118,7 +118,7 @@ fn the_module_of_a_server_is_made_to_be_read() {
 fn a_supervisor_starts_its_children_and_starts_one_anew_that_panicked() {
     check(
         "process_flag(trap_exit, true),
-         {ok, Root} = root:start_link(5),
+         {ok, Root} = root:start_link([<<\"5\">>]),
          7 = counter:add(first, 2), 106 = counter:add(second, 1),
          Before = whereis(first),
          {'EXIT', _} = (catch counter:divided_by(first, 0)),
@@ -130,6 +130,17 @@ fn a_supervisor_starts_its_children_and_starts_one_anew_that_panicked() {
          [catch counter:divided_by(first, 0) || _ <- lists:seq(1, 3), timer:sleep(100) =:= ok],
          receive {'EXIT', Root, shutdown} -> ok after 2000 -> error(it_goes_on_for_ever) end,
          undefined = whereis(second),
-         {error, {bad_return, {root, init, {stop, <<\"the argument of root is wrong: \", _/binary>>}}}} = root:start_link(abc)",
+         {error, {bad_return, {root, init, {stop, <<\"the argument of root is wrong: \", _/binary>>}}}} = root:start_link(5)",
+    );
+}
+
+#[test]
+fn the_application_is_started_and_stopped_as_any_other() {
+    check(
+        "ok = application:start(counter),
+         [{counter, \"The smallest OTP application in Rust\" ++ _, \"0.1.0\"}] =
+             [A || {counter, _, _} = A <- application:which_applications()],
+         2 = counter:add(first, 2), 101 = counter:add(second, 1),
+         ok = application:stop(counter), undefined = whereis(first)",
     );
 }

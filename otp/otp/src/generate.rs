@@ -45,27 +45,81 @@ pub struct Argument {
     pub ty: String,
 }
 
-/// One Erlang module.
+/// One file of the Erlang half: a module, or what an application says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    pub module: String,
+    pub file: String,
     pub text: String,
 }
 
-/// Every module of this library, if its own file is to be called `native`.
+/// All files of this library, if its own is to be called `native`.
 pub fn sources(native: &str) -> Vec<Source> {
+    let module = |name: &str, text| Source { file: format!("{name}.erl"), text };
     let template = include_str!("../erlang/otp_native.erl");
-    let mut sources = vec![Source { module: native.to_owned(), text: template.replace("'MODULE'", &quoted(native)) }];
-    sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| Source {
-        module: behaviour.name.to_owned(),
-        text: match (behaviour.describe)() {
-            description if description.kind == Kind::Supervisor => {
-                supervisor(behaviour.name, &description, number, native)
-            }
-            description => server(behaviour.name, &description, number, native),
-        },
+    let mut sources = vec![module(native, template.replace("'MODULE'", &quoted(native)))];
+    sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
+        let description = (behaviour.describe)();
+        let write = match description.kind {
+            Kind::Server => server,
+            Kind::Supervisor => supervisor,
+        };
+        module(behaviour.name, write(behaviour.name, &description, number, native))
     }));
+    for application in inventory::iter::<Application>() {
+        let callback = format!("{}_app", application.name);
+        sources.push(module(&callback, application.callback(&callback)));
+        let modules: Vec<_> =
+            sources.iter().filter_map(|source| source.file.strip_suffix(".erl")).map(quoted).collect();
+        let resource =
+            Source { file: format!("{}.app", application.name), text: application.resource(&callback, &modules) };
+        sources.push(resource);
+    }
     sources
+}
+
+/// The application that a crate is.
+#[derive(Debug)]
+pub struct Application {
+    pub name: &'static str,
+    pub version: &'static str,
+    pub about: &'static str,
+    /// The supervisor of all.
+    pub root: &'static str,
+    /// Whether the root takes the arguments of the command line.
+    pub takes_arguments: bool,
+}
+
+inventory::collect!(Application);
+
+impl Application {
+    /// The module that OTP starts and stops it by.
+    fn callback(&self, callback: &str) -> String {
+        let (module, root) = (quoted(callback), quoted(self.root));
+        let start = if self.takes_arguments {
+            format!("    {root}:start_link([unicode:characters_to_binary(A) || A <- init:get_plain_arguments()]).")
+        } else {
+            format!("    {root}:start_link().")
+        };
+        format!(
+            "%% The application {}: generated.\n-module({module}).\n-behaviour(application).\n-export([start/2, stop/1]).\n\n\
+             start(_Type, _Arguments) ->\n{start}\n\nstop(_State) ->\n    ok.\n",
+            self.name
+        )
+    }
+
+    /// What OTP reads of it before it starts.
+    fn resource(&self, callback: &str, modules: &[String]) -> String {
+        format!(
+            "{{application, {}, [\n    {{description, {:?}}},\n    {{vsn, {:?}}},\n    {{modules, [{}]}},\n    {{registered, [{}]}},\n    \
+             {{applications, [kernel, stdlib]}},\n    {{mod, {{{}, []}}}}\n]}}.\n",
+            quoted(self.name),
+            self.about,
+            self.version,
+            modules.join(", "),
+            quoted(self.root),
+            quoted(callback)
+        )
+    }
 }
 
 /// The module of a gen_server.

@@ -3,6 +3,7 @@
 // The macros name this crate as its users do.
 extern crate self as otp;
 
+pub mod ask;
 pub mod data;
 pub mod generate;
 pub mod process;
@@ -13,7 +14,7 @@ pub mod vm;
 pub use data::{Data, Malformed};
 pub use kizami_otp_macros::{gen_server, supervisor};
 pub use server::{GenServer, Init, Server};
-pub use supervisor::{Child, Tree, one_for_all, one_for_one, rest_for_one, supervisor, worker};
+pub use supervisor::{Args, Child, Tree, one_for_all, one_for_one, rest_for_one, supervisor, worker};
 
 /// What the macros use; not for others.
 #[doc(hidden)]
@@ -21,15 +22,33 @@ pub mod private {
     pub use inventory;
 }
 
-/// Makes the library one that an Erlang VM loads. Stands once in a crate.
+/// Makes a crate an application that an Erlang VM loads: `otp::application!(root);`, where `root` is the function of the
+/// supervisor of all. It takes nothing, or [`Args`]. Stands once in a crate.
 #[macro_export]
 macro_rules! application {
-    () => {
+    ($root:ident) => {
+        $crate::private::inventory::submit! {
+            $crate::generate::Application {
+                name: env!("CARGO_PKG_NAME"),
+                version: env!("CARGO_PKG_VERSION"),
+                about: env!("CARGO_PKG_DESCRIPTION"),
+                root: <$root as $crate::supervisor::Supervisor>::NAME,
+                takes_arguments: $crate::supervisor::takes_arguments::<$root>(),
+            }
+        }
+
         /// What the VM looks up when it loads the library.
         // SAFETY: the name is the one that the VM expects, and a library has one.
         #[unsafe(no_mangle)]
         pub extern "C" fn nif_init() -> *const $crate::vm::abi::Entry {
             $crate::vm::entry()
+        }
+
+        /// What `cargo otp` looks up to ask for the Erlang half.
+        // SAFETY: no other library that cargo otp loads has the name.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn otp_sources(request: *mut $crate::ask::Request) {
+            $crate::ask::answer(request);
         }
     };
 }

@@ -232,3 +232,47 @@ fn wrong_argument<'a>(env: Env<'a>, name: &str, wrong: &Malformed) -> Term<'a> {
     let why = format!("the argument of {name} is wrong: {wrong}");
     env.tuple(&[atom!("stop").raw(env), env.binary(why.as_bytes()).raw()])
 }
+
+/// The arguments of the command line, as the root of an application gets them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Args(pub Vec<String>);
+
+impl Data for Args {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.0.encode(env)
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        Vec::decode(term).map(Self)
+    }
+
+    fn erlang_type() -> String {
+        Vec::<String>::erlang_type()
+    }
+}
+
+/// What the root of an application may take: nothing, or the arguments of the command line.
+#[diagnostic::on_unimplemented(
+    message = "the root of an application takes nothing, or `otp::Args`",
+    label = "this root takes something else"
+)]
+pub trait RootArgument {
+    const TAKES_ARGUMENTS: bool;
+}
+
+impl RootArgument for () {
+    const TAKES_ARGUMENTS: bool = false;
+}
+
+impl RootArgument for (Args,) {
+    const TAKES_ARGUMENTS: bool = true;
+}
+
+/// Whether a root takes the arguments of the command line.
+#[doc(hidden)]
+pub const fn takes_arguments<S: Supervisor>() -> bool
+where
+    S::Argument: RootArgument,
+{
+    S::Argument::TAKES_ARGUMENTS
+}

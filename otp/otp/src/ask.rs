@@ -1,0 +1,45 @@
+//! How `cargo otp` asks a library for its Erlang half: it loads the library and calls `otp_sources`. No VM is needed.
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::generate::sources;
+
+/// The number of this form of asking; a library that has another one was built with another version of `otp`.
+pub const FORM: u32 = 1;
+
+/// What is asked, and where the answer goes.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Request {
+    /// [`FORM`]; the library writes its own here when it has another.
+    pub form: u32,
+    /// The name of the native module, in UTF-8.
+    pub native: *const u8,
+    pub native_length: usize,
+    /// Is called once for each file: the context, its name and its text, in UTF-8.
+    pub emit: unsafe extern "C" fn(context: *mut c_void, name: *const u8, usize, text: *const u8, usize),
+    pub context: *mut c_void,
+}
+
+/// Answers a request.
+pub fn answer(request: *mut Request) {
+    // SAFETY: whoever loads a library for its `otp_sources` passes a request of this form, or one that begins with another
+    // number; the name has the length that is given.
+    let (request, native) = unsafe {
+        let Some(request) = request.as_mut() else { return };
+        if request.form != FORM {
+            request.form = FORM;
+            return;
+        }
+        (&*request, std::slice::from_raw_parts(request.native, request.native_length))
+    };
+    let native = String::from_utf8_lossy(native);
+    // Nothing is emitted when a description panics, which says itself why.
+    let Ok(sources) = catch_unwind(AssertUnwindSafe(|| sources(&native))) else { return };
+    for source in sources {
+        let (name, text) = (source.file.as_bytes(), source.text.as_bytes());
+        // SAFETY: the asker's function, with its context, and texts that live through the call.
+        unsafe { (request.emit)(request.context, name.as_ptr(), name.len(), text.as_ptr(), text.len()) };
+    }
+}
