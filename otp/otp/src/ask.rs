@@ -23,9 +23,12 @@ pub struct Request {
 }
 
 /// Answers a request.
-pub fn answer(request: *mut Request) {
-    // SAFETY: whoever loads a library for its `otp_sources` passes a request of this form, or one that begins with another
-    // number; the name has the length that is given.
+///
+/// # Safety
+/// `request` must be null or point to a request of this form, whose name has the length that it says, or to one that begins with
+/// the number of another form.
+pub unsafe fn answer(request: *mut Request) {
+    // SAFETY: the caller's promise.
     let (request, native) = unsafe {
         let Some(request) = request.as_mut() else { return };
         if request.form != FORM {

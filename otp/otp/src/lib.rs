@@ -45,10 +45,14 @@ macro_rules! application {
         }
 
         /// What `cargo otp` looks up to ask for the Erlang half.
+        ///
+        /// # Safety
+        /// See `otp::ask::answer`.
         // SAFETY: no other library that cargo otp loads has the name.
         #[unsafe(no_mangle)]
-        pub extern "C" fn otp_sources(request: *mut $crate::ask::Request) {
-            $crate::ask::answer(request);
+        pub unsafe extern "C" fn otp_sources(request: *mut $crate::ask::Request) {
+            // SAFETY: whoever calls it does so by the rules of `ask`.
+            unsafe { $crate::ask::answer(request) }
         }
     };
 }
