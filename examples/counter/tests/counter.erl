@@ -19,14 +19,21 @@ start_link_as(Name, Start) ->
 %% Counts on by `n`.
 -spec add(server(), N :: integer()) -> integer().
 add(Server, N) ->
-    gen_server:call(Server, {add, N}).
+    call(Server, {add, N}).
 
 %% How many of `n` would fit into what was counted.
 -spec divided_by(server(), N :: integer()) -> integer().
 divided_by(Server, N) ->
-    gen_server:call(Server, {divided_by, N}).
+    call(Server, {divided_by, N}).
 
 %% Begins again.
 -spec reset(server()) -> ok.
 reset(Server) ->
     gen_server:cast(Server, reset).
+
+%% A request that is not of its type is an error of the caller's.
+call(Server, Request) ->
+    case gen_server:call(Server, Request) of
+        {'$refused', Why} -> erlang:error({refused, Why});
+        Reply -> Reply
+    end.

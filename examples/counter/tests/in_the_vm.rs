@@ -86,10 +86,13 @@ fn messages_that_nobody_is_there_for_are_told_and_lost() {
     let said = check(
         "{ok, C} = start(5),
          C ! hello, C ! {'$gen_cast', {reset, now}}, C ! {'$gen_cast', [improper | list]}, C ! {'$gen_call', nobody, {add, 1}},
-         timeout = try gen_server:call(C, {add, not_a_number}, 200) catch exit:{timeout, _} -> timeout end,
+         C ! {'$gen_call', {no_name, tag}, {add, 1}}, C ! {'$gen_call', {self(), [alias | no_alias]}, {add, 0}},
+         {'$refused', <<\"expected a call: {add, _} or {divided_by, _}\">>} = gen_server:call(C, {add}),
+         {refused, Why} = try counter:add(C, one) catch error:Refused -> Refused end,
+         <<\"expected an integer from \", _/binary>> = Why, {_, _} = binary:match(Why, <<\" at add, element 2\">>),
          6 = gen_server:call(C, {add, 1})",
     );
-    assert_eq!(said.matches("has nobody for the message").count(), 5, "{said}");
+    assert_eq!(said.matches("has nobody for the message").count(), 7, "{said}");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 %%
 %%   ok                 nothing
 %%   [To | Message]     send that (a reply: To is a process or the alias of one)
-%%   unknown            nobody is there for this message
+%%   {unknown, Why}     nobody is there for this message; with [To | Message] as a third, send that first
 %%   dirty_cpu, _io     ask again on a scheduler that may be held up
 %%   system             this is a message of sys(3)
 %%   exit               this is the end of a linked process
@@ -96,13 +96,19 @@ other(system, {system, From, Request}, State, Self) ->
     sys:handle_system_msg(Request, From, Self#self.parent, ?MODULE, Self#self.debug, {State, Self});
 other(exit, {'EXIT', Parent, Reason}, _State, #self{parent = Parent}) ->
     exit(Reason);
-other(_, Message, State, Self) ->
-    logger:warning(#{label => {otp, unknown_message}, module => Self#self.module, name => self(), message => Message},
+other(exit, Message, State, Self) ->
+    other({unknown, <<"no end of a linked process">>}, Message, State, Self);
+other({unknown, Why, [To | Refusal]}, Message, State, Self) ->
+    To ! Refusal,
+    other({unknown, Why}, Message, State, Self);
+other({unknown, Why}, Message, State, Self) ->
+    logger:warning(#{label => {otp, unknown_message}, module => Self#self.module, name => self(), message => Message,
+                     reason => Why},
                    #{domain => [otp], report_cb => fun report/1}),
     loop(State, Self).
 
-report(#{module := Module, name := Name, message := Message}) ->
-    {"~tp (~tp) has nobody for the message ~tp", [Module, Name, Message]}.
+report(#{module := Module, name := Name, message := Message, reason := Why}) ->
+    {"~tp (~tp) has nobody for the message ~tp: ~ts", [Module, Name, Message, Why]}.
 
 system_continue(_Parent, Debug, {State, Self}) ->
     loop(State, Self#self{debug = Debug}).

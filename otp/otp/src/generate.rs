@@ -157,6 +157,12 @@ fn server(name: &str, description: &Description, number: usize, native: &str) ->
         comment(&mut line, message.about);
         line(ask(message));
     }
+    if !calls.is_empty() {
+        line(String::new());
+        line("%% A request that is not of its type is an error of the caller's.".into());
+        line("call(Server, Request) ->\n    case gen_server:call(Server, Request) of".into());
+        line("        {'$refused', Why} -> erlang:error({refused, Why});\n        Reply -> Reply\n    end.".into());
+    }
     text
 }
 
@@ -178,13 +184,14 @@ fn supervisor(name: &str, description: &Description, number: usize, native: &str
 
 /// The function that asks a server for `message`.
 fn ask(message: &Message) -> String {
-    let (how, reply) = if message.reply.is_empty() { ("cast", "ok") } else { ("call", message.reply.as_str()) };
+    let (how, reply) =
+        if message.reply.is_empty() { ("gen_server:cast", "ok") } else { ("call", message.reply.as_str()) };
     let (name, typed, names) = (quoted(message.name), typed(&message.arguments), names(&message.arguments));
     let comma = if message.arguments.is_empty() { "" } else { ", " };
     let request = if message.arguments.is_empty() { name.clone() } else { format!("{{{name}, {names}}}") };
     let mut text = String::new();
     let _ = writeln!(text, "-spec {name}(server(){comma}{typed}) -> {reply}.");
-    let _ = write!(text, "{name}(Server{comma}{names}) ->\n    gen_server:{how}(Server, {request}).");
+    let _ = write!(text, "{name}(Server{comma}{names}) ->\n    {how}(Server, {request}).");
     text
 }
 

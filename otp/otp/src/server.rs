@@ -17,11 +17,15 @@ pub trait GenServer: Send + Sized + 'static {
 
     fn start(argument: Self::Argument) -> Init<Self>;
 
-    /// `None` when there is no such call.
-    fn call<'a>(&mut self, env: Env<'a>, request: Term<'a>) -> Option<Term<'a>>;
+    /// The reply.
+    ///
+    /// # Errors
+    /// When there is no such call.
+    fn call<'a>(&mut self, env: Env<'a>, request: Term<'a>) -> Result<Term<'a>, Malformed>;
 
-    /// Whether there is such a cast.
-    fn cast(&mut self, request: Term<'_>) -> bool;
+    /// # Errors
+    /// When there is no such cast.
+    fn cast(&mut self, request: Term<'_>) -> Result<(), Malformed>;
 
     /// Whether there is somebody for such a message.
     fn info(&mut self, message: Term<'_>) -> bool;
@@ -100,8 +104,10 @@ impl<S: GenServer> Process for Hosted<S> {
         let Some(tuple) = message.tuple() else { return self.others(env, message) };
         if let Some([tag, request]) = tuple.array() {
             if tag.is(atom!("$gen_cast")) {
-                let known = self.0.cast(request);
-                return if known { atom!("ok") } else { atom!("unknown") }.term(env);
+                return match self.0.cast(request) {
+                    Ok(()) => atom!("ok").term(env),
+                    Err(wrong) => unknown(env, &wrong, None),
+                };
             }
         } else if let Some([tag, from, request]) = tuple.array() {
             if tag.is(atom!("$gen_call")) {
@@ -120,22 +126,42 @@ impl<S: GenServer> Process for Hosted<S> {
 
 impl<S: GenServer> Hosted<S> {
     fn others<'a>(&mut self, env: Env<'a>, message: Term<'a>) -> Term<'a> {
-        let known = self.0.info(message);
-        if known { atom!("ok") } else { atom!("unknown") }.term(env)
+        if self.0.info(message) {
+            return atom!("ok").term(env);
+        }
+        unknown(env, &Malformed::expected("a message that it has an #[info] for"), None)
     }
 
     /// Whom to send the reply and what, as one cell: `[To | {Tag, Reply}]`.
     fn answer<'a>(&mut self, env: Env<'a>, from: Term<'a>, request: Term<'a>) -> Term<'a> {
-        let Some([client, tag]) = from.tuple().and_then(|tuple| tuple.array()) else {
-            return self.others(env, from);
+        let client = from.tuple().and_then(|tuple| tuple.array()).filter(|[client, _]| client.is_pid());
+        let Some([client, tag]) = client else {
+            return unknown(env, &Malformed::expected("a process that asks"), None);
         };
-        let Some(reply) = self.0.call(env, request) else { return atom!("unknown").term(env) };
         // Since OTP 24 a caller gives an alias of itself, which is gone once it waits no longer.
         let to = match tag.cell() {
             Some((alias, reference)) if alias.is(atom!("alias")) && reference.is_reference() => reference,
             _ => client,
         };
-        env.cell(to, env.tuple(&[tag.raw(), reply.raw()]))
+        let to_caller = |reply: Term<'a>| env.cell(to, env.tuple(&[tag.raw(), reply.raw()]));
+        match self.0.call(env, request) {
+            Ok(reply) => to_caller(reply),
+            Err(wrong) => {
+                let why = env.binary(wrong.to_string().as_bytes());
+                let refusal = env.tuple(&[atom!("$refused").raw(env), why.raw()]);
+                unknown(env, &wrong, Some(to_caller(refusal)))
+            }
+        }
+    }
+}
+
+/// `{unknown, Why}`, or `{unknown, Why, [To | Message]}` where somebody waits for an answer.
+#[cold]
+fn unknown<'a>(env: Env<'a>, wrong: &Malformed, answer: Option<Term<'a>>) -> Term<'a> {
+    let (tag, why) = (atom!("unknown").raw(env), env.binary(wrong.to_string().as_bytes()).raw());
+    match answer {
+        Some(answer) => env.tuple(&[tag, why, answer.raw()]),
+        None => env.tuple(&[tag, why]),
     }
 }
 

@@ -12,10 +12,12 @@ pub(crate) fn code(model: &Model) -> TokenStream {
     let (argument_names, argument_types) = split(init);
     let calls_read = calls.iter().map(|method| {
         arm(method, |call| {
-            quote! { return ::core::option::Option::Some(::otp::Data::encode(&#call, env)); }
+            quote! { return ::core::result::Result::Ok(::otp::Data::encode(&#call, env)); }
         })
     });
-    let casts_read = casts.iter().map(|method| arm(method, |call| quote! { #call; return true; }));
+    let casts_read =
+        casts.iter().map(|method| arm(method, |call| quote! { #call; return ::core::result::Result::Ok(()); }));
+    let (calls_there_are, casts_there_are) = (there_are("call", calls), there_are("cast", casts));
     let infos_read = infos.iter().map(|method| {
         let (method_name, (_, types)) = (&method.name, split(method));
         quote! {
@@ -41,20 +43,20 @@ pub(crate) fn code(model: &Model) -> TokenStream {
 
             #[inline]
             fn call<'a>(&mut self, env: ::otp::vm::Env<'a>, request: ::otp::vm::Term<'a>)
-                -> ::core::option::Option<::otp::vm::Term<'a>>
+                -> ::core::result::Result<::otp::vm::Term<'a>, ::otp::Malformed>
             {
                 let elements = request.tuple();
                 #(#calls_read)*
                 let _ = (env, elements);
-                ::core::option::Option::None
+                ::core::result::Result::Err(::otp::Malformed::expected(#calls_there_are))
             }
 
             #[inline]
-            fn cast(&mut self, request: ::otp::vm::Term<'_>) -> bool {
+            fn cast(&mut self, request: ::otp::vm::Term<'_>) -> ::core::result::Result<(), ::otp::Malformed> {
                 let (env, elements) = (request.env(), request.tuple());
                 #(#casts_read)*
                 let _ = (env, elements);
-                false
+                ::core::result::Result::Err(::otp::Malformed::expected(#casts_there_are))
             }
 
             #[inline]
@@ -77,6 +79,16 @@ pub(crate) fn code(model: &Model) -> TokenStream {
     }
 }
 
+/// What a server takes, for whoever asked for something else.
+fn there_are(what: &str, methods: &[Method]) -> String {
+    let each = methods.iter().map(|method| match method.arguments.len() {
+        0 => method.name.to_string(),
+        several => format!("{{{}{}}}", method.name, ", _".repeat(several)),
+    });
+    let each: Vec<_> = each.collect();
+    if each.is_empty() { format!("no {what} at all") } else { format!("a {what}: {}", each.join(" or ")) }
+}
+
 /// Reads one request, and does `then` with the call of its method.
 fn arm(method: &Method, then: impl Fn(TokenStream) -> TokenStream) -> TokenStream {
     let (method_name, (names, types)) = (&method.name, split(method));
@@ -92,8 +104,7 @@ fn arm(method: &Method, then: impl Fn(TokenStream) -> TokenStream) -> TokenStrea
             && elements.len() == #arity
             && elements.get(0).is_some_and(|tag| tag.is(::otp::atom!(#tag)))
         {
-            #(let ::core::option::Option::Some(::core::result::Result::Ok(#names)) =
-                elements.get(#indices).map(<#types as ::otp::Data>::decode) else { return ::core::default::Default::default() };)*
+            #(let #names = elements.element::<#types>(#indices).map_err(|wrong| wrong.within(#tag))?;)*
             #then
         }
     }

@@ -5,6 +5,7 @@ use std::slice;
 
 use super::abi::{Binary, LATIN1, MapIterator, RawPid, RawTerm};
 use super::{Atom, Env, vm};
+use crate::data::{Data, Malformed};
 
 /// A value of the VM: an integer, an atom, a tuple, anything.
 #[derive(Clone, Copy, Debug)]
@@ -189,6 +190,16 @@ impl<'a> Tuple<'a> {
     #[inline]
     pub fn get(&self, index: usize) -> Option<Term<'a>> {
         self.elements.get(index).map(|raw| self.env.adopt(*raw))
+    }
+
+    /// The element at `index`, of its type.
+    ///
+    /// # Errors
+    /// When it is of another form, or there are not as many.
+    #[inline]
+    pub fn element<T: Data>(&self, index: usize) -> Result<T, Malformed> {
+        let element = self.get(index).ok_or_else(|| Malformed::expected("one element more"))?;
+        T::decode(element).map_err(|wrong| wrong.within(format!("element {}", index + 1)))
     }
 
     /// The elements as an array, if there are `N`.
