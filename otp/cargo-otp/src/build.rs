@@ -22,7 +22,7 @@ pub(crate) struct Built {
 
 /// A library as cargo made it.
 struct Library {
-    /// The application: the package's name, as Erlang can have it.
+    /// What cargo calls it: the package's name, with underscores only.
     name: String,
     file: PathBuf,
 }
@@ -34,10 +34,10 @@ pub(crate) fn build(what: &What) -> Result<Built> {
     let beside = library.file.parent().context("the library lies in no folder")?;
     let profile = if what.release { "release" } else { "debug" };
     let folder = beside.with_file_name("otp").join(profile).join(&library.name);
-    let built = Built { name: library.name.clone(), ebin: folder.join("ebin") };
-    // The resource file is the last to be written.
-    if built.ebin.join(format!("{native}.so")).exists() {
-        return Ok(built);
+    let ebin = folder.join("ebin");
+    // The library is the last that is put there.
+    if ebin.join(format!("{native}.so")).exists() {
+        return Built::found(ebin);
     }
     say(anstyle::AnsiColor::Green, "Compiling", &format!("the Erlang half of {}", library.name));
     let fresh = folder.with_extension("new");
@@ -45,7 +45,18 @@ pub(crate) fn build(what: &What) -> Result<Built> {
     half(&library, &native, &fresh).with_context(|| format!("cannot make {}", fresh.display()))?;
     let _ = fs::remove_dir_all(&folder);
     fs::rename(&fresh, &folder).with_context(|| format!("cannot move {} to {}", fresh.display(), folder.display()))?;
-    Ok(built)
+    Built::found(ebin)
+}
+
+impl Built {
+    /// The application in this folder: its resource file bears its name.
+    fn found(ebin: PathBuf) -> Result<Self> {
+        let entries = fs::read_dir(&ebin).with_context(|| format!("cannot read {}", ebin.display()))?;
+        let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let name = names.find_map(|name| name.strip_suffix(".app").map(str::to_owned));
+        let name = name.with_context(|| format!("there is no application in {}", ebin.display()))?;
+        Ok(Self { name, ebin })
+    }
 }
 
 /// Writes and compiles the Erlang half into `folder`.
@@ -98,12 +109,7 @@ fn compile(what: &What) -> Result<Library> {
 
 fn library(message: &Value) -> Option<Library> {
     let file = strings(&message["filenames"]).find(|name| name.ends_with(".so"))?;
-    let manifest = Path::new(message["manifest_path"].as_str()?);
-    // Erlang names the application as the package is called; the target's name has underscores only.
-    let text = fs::read_to_string(manifest).ok()?;
-    let name =
-        text.lines().find_map(|line| line.strip_prefix("name = ")).map(|name| name.trim().trim_matches('"').to_owned());
-    Some(Library { name: name?, file: file.into() })
+    Some(Library { name: message["target"]["name"].as_str()?.to_owned(), file: file.into() })
 }
 
 fn strings(value: &Value) -> impl Iterator<Item = &str> {
