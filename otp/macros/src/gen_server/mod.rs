@@ -11,9 +11,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match Model::read(arguments, item.clone()) {
         Ok(model) => write::code(&model),
         Err(error) => {
-            // The block stays as it is, so that no other error follows from this one.
-            let error = error.into_compile_error();
-            quote::quote! { #item #error }
+            // The block stays, without what only this attribute knows, so that fewer errors follow from this one.
+            let (block, error) = (model::without_roles(item), error.into_compile_error());
+            quote::quote! { #block #error }
         }
     }
 }

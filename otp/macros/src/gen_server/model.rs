@@ -1,6 +1,7 @@
 //! What the user wrote.
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Pat, ReceiverKind, Result, ReturnType, Type};
 
@@ -146,6 +147,17 @@ fn role(function: &mut ImplItemFn, wrong: &mut Problems) -> Option<Role> {
         false
     });
     found
+}
+
+/// The block without the attributes that say what methods are for, if it is one.
+pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
+    let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) else { return item };
+    for item in &mut block.items {
+        if let ImplItem::Fn(function) = item {
+            let _ = role(function, &mut Problems::default());
+        }
+    }
+    block.into_token_stream()
 }
 
 fn name_of(ty: &Type) -> Result<Ident> {
