@@ -9,12 +9,12 @@
 
 -spec start_link(Start :: integer()) -> started().
 start_link(Start) ->
-    counter_native:start_link(?MODULE, 0, undefined, {Start}).
+    counter_native:start_link(?MODULE, 0, undefined, {Start}, []).
 
 %% The same with a name on this node.
 -spec start_link_as(Name :: atom(), Start :: integer()) -> started().
 start_link_as(Name, Start) ->
-    counter_native:start_link(?MODULE, 0, {local, Name}, {Start}).
+    counter_native:start_link(?MODULE, 0, {local, Name}, {Start}, []).
 
 %% Counts on by `n`.
 -spec add(server(), N :: integer()) -> integer().

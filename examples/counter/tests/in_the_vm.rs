@@ -99,7 +99,7 @@ fn messages_that_nobody_is_there_for_are_told_and_lost() {
 fn a_process_can_be_looked_at_held_and_stopped_as_any_other() {
     check(
         "{ok, C} = start(5),
-         true = is_reference(sys:get_state(C)),
+         <<\"Counter { value: 5 }\">> = sys:get_state(C),
          ok = sys:suspend(C),
          timeout = try gen_server:call(C, {add, 1}, 100) catch exit:{timeout, _} -> timeout end,
          ok = sys:resume(C),

@@ -1,6 +1,7 @@
-//! The attributes of `kizami-otp`. Each reads what the user wrote into a model (`gen_server::Model`) and writes the code
+//! The attributes of `kizami-otp`. Each reads what the user wrote into a model (`behaviour::Model`) and writes the code
 //! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
 
+mod behaviour;
 mod gen_server;
 mod supervisor;
 

@@ -4,8 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, ItemFn, Result};
 
-use crate::gen_server::write::{arguments as described, split, text};
-use crate::gen_server::{Method, Problems};
+use crate::behaviour::{Method, Problems, Scheduler, arguments as listed, described, split};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match read(arguments, item.clone()) {
@@ -24,20 +23,22 @@ fn read(arguments: TokenStream, item: TokenStream) -> Result<(ItemFn, Method)> {
     if !arguments.is_empty() {
         wrong.add(&arguments, "#[supervisor] takes nothing here: the tree says all");
     }
-    let start = Method::of(&function.sig, &function.attrs, false, &mut wrong);
-    if start.as_ref().is_some_and(|start| start.result.is_none()) {
+    let start = Method::of(&function.sig, &function.attrs, Scheduler::Normal, false, &mut wrong);
+    if let Some(asyncness) = &function.sig.asyncness {
+        wrong.add(asyncness, "a tree is only said, so there is nothing to wait for");
+    }
+    if start.result.is_none() {
         wrong.add(&function.sig.ident, "a supervisor's function returns its `Tree`");
     }
     wrong.finish()?;
-    let start = start.ok_or_else(|| Error::new_spanned(&function.sig, "no function of a supervisor"))?;
     Ok((function, start))
 }
 
 fn code(function: &ItemFn, start: &Method) -> TokenStream {
     let (name, visibility) = (&function.sig.ident, &function.vis);
-    let (erlang, about) = (name.to_string(), text(&function.attrs));
+    let (erlang, about) = (name.to_string(), described(&function.attrs));
     let (names, types) = split(start);
-    let start = described(start);
+    let start = listed(start);
     let docs = format!("The supervisor whose tree the function `{name}` gives.");
     quote! {
         #function
@@ -61,6 +62,7 @@ fn code(function: &ItemFn, start: &Method) -> TokenStream {
             ::otp::process::Behaviour {
                 name: #erlang,
                 init: ::otp::supervisor::init::<#name>,
+                restore: ::core::option::Option::None,
                 describe: || ::otp::generate::Description {
                     kind: ::otp::generate::Kind::Supervisor,
                     about: #about,
@@ -68,6 +70,7 @@ fn code(function: &ItemFn, start: &Method) -> TokenStream {
                     start: #start,
                     calls: ::std::vec![],
                     casts: ::std::vec![],
+                    options: "[]",
                 },
             }
         }

@@ -1,27 +1,40 @@
-%% The native half of an application, and the loop of the processes whose work it does.
+%% The native half of an application, and the loop of its gen_servers.
 %%
 %% Each build of an application has a module like this one of its own, named as its library (MODULE below is replaced by
 %% that name), so the running build stays where it is when the next one is loaded.
 %%
-%% A process holds a reference to its state and gives every message to handle/2, which says what is to be done next:
+%% A process holds a reference to its state, its slot, and gives every message to handle/2, which says what is to be done:
 %%
-%%   ok                 nothing
-%%   [To | Message]     send that (a reply: To is a process or the alias of one)
-%%   {unknown, Why}     nobody is there for this message; with [To | Message] as a third, send that first
-%%   dirty_cpu, _io     ask again on a scheduler that may be held up
-%%   system             this is a message of sys(3)
-%%   exit               this is the end of a linked process
+%%   ok                           nothing
+%%   [To | Message]               send that (a reply: To is a process or the alias of one)
+%%   hibernate, {timeout, Ms}     what gen_server's callbacks return
+%%   {stop, Reason}               the same
+%%   {reply, [To | Message], Next}  send that, then one of the above
+%%   {orders, Orders, Result}     do that first (MODULE_wait)
+%%   wait, listen, yield          the callback waits: go on with it when something came (MODULE_wait)
+%%   {answer, Reply, Next}        a callback that waited has come to its reply
+%%   {unknown, Why}               nobody is there for this message; with [To | Message] as a third, send that first
+%%   dirty_cpu, dirty_io          ask again on a scheduler that may be held up
+%%   system                       this is a message of sys(3)
+%%   exit                         this is the end of a linked process
 %%
 %% A panic comes out of handle/2 as an error and ends the process, as a wrong match would.
 -module('MODULE').
 
--export([start/4, start_link/4, enter/5, init/2]).
--export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2]).
+-export([start/5, start_link/5, enter/6, woken/2, adopt/3]).
+-export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
+         format_status/2]).
+-export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2]).
 -on_load(load/0).
 
--nifs([init/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
+-nifs([init/2, restore/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2]).
 
--record(self, {parent :: pid(), name :: term(), module :: module(), debug = [] :: [sys:debug_option()]}).
+-record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
+               options :: [option()], debug = [] :: [sys:debug_option()]}).
+
+%% What a behaviour is beside its callbacks: whether it has work after its start or before its end, traps exits, how its
+%% process is spawned.
+-type option() :: started | terminate | trap_exit | {spawn, [term()]}.
 
 load() ->
     case erlang:load_nif(filename:rootname(code:which(?MODULE)), 0) of
@@ -32,20 +45,28 @@ load() ->
     end.
 
 %% Starts the behaviour that has this number in the library; Module is its own module.
-start_link(Module, Number, Name, Argument) ->
-    proc_lib:start_link(?MODULE, enter, [self(), Module, Number, Name, Argument]).
+start_link(Module, Number, Name, Argument, Options) ->
+    proc_lib:start_link(?MODULE, enter, [self(), Module, Number, Name, Argument, Options], infinity, spawned(Options)).
 
-start(Module, Number, Name, Argument) ->
-    proc_lib:start(?MODULE, enter, [self(), Module, Number, Name, Argument]).
+start(Module, Number, Name, Argument, Options) ->
+    proc_lib:start(?MODULE, enter, [self(), Module, Number, Name, Argument, Options], infinity, spawned(Options)).
 
-enter(Starter, Module, Number, Name, Argument) ->
+spawned([]) -> [];
+spawned(Options) -> proplists:get_value(spawn, Options, []).
+
+enter(Starter, Module, Number, Name, Argument, Options) ->
     put('$initial_call', {Module, init, 1}),
     case register_name(Name) of
         true ->
-            try init(Number, Argument) of
-                {ok, State} ->
+            has(trap_exit, Options) andalso process_flag(trap_exit, true),
+            try initial(init(Number, Argument)) of
+                {ok, Slot} ->
                     proc_lib:init_ack(Starter, {ok, self()}),
-                    loop(State, #self{parent = Starter, name = Name, module = Module});
+                    Self = #self{parent = Starter, name = name(Name), module = Module, number = Number, options = Options},
+                    case has(started, Options) of
+                        true -> ask(started, Slot, Self);
+                        false -> loop(Slot, Self)
+                    end;
                 ignore ->
                     unregister_name(Name),
                     proc_lib:init_ack(Starter, ignore),
@@ -64,68 +85,226 @@ enter(Starter, Module, Number, Name, Argument) ->
             proc_lib:init_ack(Starter, {error, {already_started, Pid}})
     end.
 
+initial({Slot, ok}) when is_reference(Slot) ->
+    {ok, Slot};
+initial({Slot, Result}) when is_reference(Slot) ->
+    case 'MODULE_wait':settle(Result, Slot) of
+        ok -> {ok, Slot};
+        Else -> Else
+    end;
+initial(Else) ->
+    Else.
+
+has(_What, []) -> false;
+has(What, Options) -> lists:member(What, Options).
+
 register_name(undefined) ->
     true;
 register_name({local, Name}) ->
     try register(Name, self())
     catch error:badarg -> {false, whereis(Name)}
+    end;
+register_name({global, Name}) ->
+    case global:register_name(Name, self()) of
+        yes -> true;
+        no -> {false, global:whereis_name(Name)}
     end.
 
 unregister_name({local, Name}) -> catch unregister(Name);
+unregister_name({global, Name}) -> catch global:unregister_name(Name);
 unregister_name(undefined) -> ok.
 
-loop(State, Self) ->
+name(undefined) -> self();
+name({local, Name}) -> Name;
+name(Name) -> Name.
+
+loop(Slot, Self = #self{debug = []}) ->
     receive
-        Message ->
-            done(handle(State, Message), Message, State, Self)
+        Message -> take(Message, Slot, Self)
+    end;
+loop(Slot, Self) ->
+    receive
+        Message = {system, _, _} -> take(Message, Slot, Self);
+        Message -> take(Message, Slot, traced({in, Message}, Self))
     end.
 
-done(ok, _Message, State, Self) ->
-    loop(State, Self);
-done([To | Reply], _Message, State, Self) ->
-    To ! Reply,
-    loop(State, Self);
-done(Other, Message, State, Self) ->
-    other(Other, Message, State, Self).
+take(Message, Slot, Self) ->
+    try handle(Slot, Message) of
+        Result -> done(Result, Message, Slot, Self)
+    catch
+        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Slot, Self)
+    end.
 
-other(dirty_cpu, Message, State, Self) ->
-    done(handle_dirty_cpu(State, Message), Message, State, Self);
-other(dirty_io, Message, State, Self) ->
-    done(handle_dirty_io(State, Message), Message, State, Self);
-other(system, {system, From, Request}, State, Self) ->
-    sys:handle_system_msg(Request, From, Self#self.parent, ?MODULE, Self#self.debug, {State, Self});
-other(exit, {'EXIT', Parent, Reason}, _State, #self{parent = Parent}) ->
-    exit(Reason);
-other(exit, Message, State, Self) ->
-    other({unknown, <<"no end of a linked process">>}, Message, State, Self);
-other({unknown, Why, [To | Refusal]}, Message, State, Self) ->
+%% Has the state do something that is no message.
+ask(What, Slot, Self) ->
+    try on(Slot, What) of
+        Result -> done(Result, What, Slot, Self)
+    catch
+        Class:Reason:Stack -> failed(Class, Reason, Stack, What, Slot, Self)
+    end.
+
+done(ok, _Message, Slot, Self) ->
+    loop(Slot, Self);
+done([To | Reply], _Message, Slot, Self = #self{debug = []}) ->
+    To ! Reply,
+    loop(Slot, Self);
+done([To | Reply], _Message, Slot, Self) ->
+    To ! Reply,
+    loop(Slot, traced({out, Reply, To}, Self));
+done(Other, Message, Slot, Self) ->
+    other(Other, Message, Slot, Self).
+
+other({orders, _, _} = Result, Message, Slot, Self) ->
+    settled(Result, Message, Slot, Self);
+other(Result, Message, Slot, Self) when Result =:= wait; Result =:= listen; Result =:= yield ->
+    settled(Result, Message, Slot, Self);
+other({reply, Answer, Next}, Message, Slot, Self) ->
+    {To, Reply} = {hd(Answer), tl(Answer)},
+    To ! Reply,
+    done(Next, Message, Slot, Self);
+other({answer, Reply, Next}, Message = {'$gen_call', From, _}, Slot, Self) ->
+    gen:reply(From, Reply),
+    done(Next, Message, Slot, Self);
+other(hibernate, _Message, Slot, Self) ->
+    proc_lib:hibernate(?MODULE, woken, [Slot, Self]);
+other({timeout, Time}, _Message, Slot, Self) ->
+    receive
+        Message -> take(Message, Slot, traced({in, Message}, Self))
+    after Time ->
+        ask(timeout, Slot, Self)
+    end;
+other({stop, Reason}, Message, Slot, Self) ->
+    stop(Reason, Message, Slot, Self);
+other(dirty_cpu, Message, Slot, Self) ->
+    held_up(fun handle_dirty_cpu/2, Message, Slot, Self);
+other(dirty_io, Message, Slot, Self) ->
+    held_up(fun handle_dirty_io/2, Message, Slot, Self);
+other(system, {system, From, Request}, Slot, Self) ->
+    sys:handle_system_msg(Request, From, Self#self.parent, ?MODULE, Self#self.debug, {Slot, Self});
+other(exit, Message = {'EXIT', Parent, Reason}, Slot, #self{parent = Parent} = Self) ->
+    stop(Reason, Message, Slot, Self);
+other(exit, Message, Slot, Self) ->
+    ask({exit, Message}, Slot, Self);
+other(unknown, {exit, {'EXIT', Process, Reason} = Message}, Slot, Self) ->
+    %% Who traps exits to do its work before its end, and is not told of those of others, ends as if it trapped none.
+    case has(trap_exit, Self#self.options) of
+        true when Reason =:= normal -> loop(Slot, Self);
+        true -> stop(Reason, Message, Slot, Self);
+        false -> other({unknown, <<"nobody is told of the end of linked processes">>}, {'EXIT', Process, Reason}, Slot, Self)
+    end;
+other({unknown, Why, [To | Refusal]}, Message, Slot, Self) ->
     To ! Refusal,
-    other({unknown, Why}, Message, State, Self);
-other({unknown, Why}, Message, State, Self) ->
-    logger:warning(#{label => {otp, unknown_message}, module => Self#self.module, name => self(), message => Message,
-                     reason => Why},
+    other({unknown, Why}, Message, Slot, Self);
+other({unknown, Why}, Message, Slot, Self) ->
+    logger:warning(#{label => {otp, unknown_message}, module => Self#self.module, name => Self#self.name,
+                     message => Message, reason => Why},
                    #{domain => [otp], report_cb => fun report/1}),
-    loop(State, Self).
+    loop(Slot, Self).
+
+settled(Result, Message, Slot, Self) ->
+    try 'MODULE_wait':settle(Result, Slot) of
+        Final -> done(Final, Message, Slot, Self)
+    catch
+        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Slot, Self)
+    end.
+
+held_up(Handle, Message, Slot, Self) ->
+    try Handle(Slot, Message) of
+        Result -> done(Result, Message, Slot, Self)
+    catch
+        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Slot, Self)
+    end.
+
+woken(Slot, Self) ->
+    loop(Slot, Self).
+
+traced(_Event, Self = #self{debug = []}) ->
+    Self;
+traced(Event, Self = #self{debug = Debug, name = Name}) ->
+    Self#self{debug = sys:handle_debug(Debug, fun print/3, Name, Event)}.
+
+print(Device, {in, Message}, Name) -> io:format(Device, "*DBG* ~tp got ~tp~n", [Name, Message]);
+print(Device, {out, Message, To}, Name) -> io:format(Device, "*DBG* ~tp sent ~tp to ~tp~n", [Name, Message, To]).
 
 report(#{module := Module, name := Name, message := Message, reason := Why}) ->
     {"~tp (~tp) has nobody for the message ~tp: ~ts", [Module, Name, Message, Why]}.
 
-system_continue(_Parent, Debug, {State, Self}) ->
-    loop(State, Self#self{debug = Debug}).
+%% ---------------------------------------------------------------- the end
 
-system_terminate(Reason, _Parent, _Debug, _Misc) ->
-    exit(Reason).
+stop(Reason, Message, Slot, Self) ->
+    try has(terminate, Self#self.options) andalso 'MODULE_wait':settle(on(Slot, {terminate, Reason}), Slot) of
+        _ when Reason =:= normal; Reason =:= shutdown -> exit(Reason);
+        _ when element(1, Reason) =:= shutdown -> exit(Reason);
+        _ ->
+            log_end(Reason, Message, Slot, Self),
+            exit(Reason)
+    catch
+        Class:Why:Stack -> failed(Class, Why, Stack, Message, Slot, Self)
+    end.
 
+-spec failed(_, _, _, _, _, _) -> no_return().
+failed(Class, Reason, Stack, Message, Slot, Self) ->
+    log_end({Reason, Stack}, Message, Slot, Self),
+    erlang:raise(Class, Reason, Stack).
+
+%% As gen_server tells it, so that whatever reads such reports reads this one.
+log_end(Reason, Message, Slot, #self{name = Name, debug = Debug}) ->
+    logger:error(#{label => {gen_server, terminate}, name => Name, last_message => Message, state => shown(Slot),
+                   log => sys:get_log(Debug), reason => Reason, client_info => undefined, process_label => undefined},
+                 #{domain => [otp], report_cb => fun gen_server:format_log/2,
+                   error_logger => #{tag => error, report_cb => fun gen_server:format_log/1}}).
+
+shown(Slot) ->
+    try on(Slot, state)
+    catch _:_ -> '(a callback has it)'
+    end.
+
+%% ---------------------------------------------------------------- sys(3)
+
+system_continue(_Parent, Debug, {Slot, Self = #self{}}) ->
+    loop(Slot, Self#self{debug = Debug});
+system_continue(Parent, Debug, {Native, Slot, Module, Number, Name, Options}) ->
+    Native:adopt(Slot, {Parent, Name, Module, Number, Options}, Debug).
+
+%% Goes on with a process of the build before.
+adopt(Slot, {Parent, Name, Module, Number, Options}, Debug) ->
+    loop(Slot, #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, debug = Debug}).
+
+system_terminate(Reason, _Parent, Debug, {Slot, Self}) ->
+    stop(Reason, terminate, Slot, Self#self{debug = Debug}).
+
+%% To another build: the native module of it, and the number and options that the behaviour has there.
+system_code_change({Slot, Self}, _Module, _OldVsn, {otp, Native, Number, Options}) ->
+    case Native:restore(Number, on(Slot, state)) of
+        {ok, NewSlot} -> {ok, {Native, NewSlot, Self#self.module, Number, Self#self.name, Options}};
+        {error, Why} -> {error, Why}
+    end;
 system_code_change(Misc, _Module, _OldVsn, _Extra) ->
     {ok, Misc}.
 
-system_get_state({State, _Self}) ->
-    {ok, State}.
+system_get_state({Slot, _Self}) ->
+    {ok, on(Slot, state)}.
 
-system_replace_state(_Replace, _Misc) ->
-    erlang:error(not_supported).
+system_replace_state(Replace, {Slot, Self}) ->
+    New = Replace(on(Slot, state)),
+    case on(Slot, {replace, New}) of
+        ok -> {ok, New, {Slot, Self}};
+        {error, Why} -> erlang:error(Why)
+    end.
+
+format_status(_Opt, [_Dictionary, SysState, Parent, Debug, {Slot, #self{name = Name, module = Module}}]) ->
+    [{header, gen:format_status_header("Status for generic server", Name)},
+     {data, [{"Status", SysState}, {"Parent", Parent}, {"Logged events", sys:get_log(Debug)}, {"Module", Module}]},
+     {data, [{"State", shown(Slot)}]}].
+
+%% ---------------------------------------------------------------- native
 
 init(_Number, _Argument) -> erlang:nif_error(not_loaded).
-handle(_State, _Message) -> erlang:nif_error(not_loaded).
-handle_dirty_cpu(_State, _Message) -> erlang:nif_error(not_loaded).
-handle_dirty_io(_State, _Message) -> erlang:nif_error(not_loaded).
+restore(_Number, _State) -> erlang:nif_error(not_loaded).
+handle(_Slot, _Message) -> erlang:nif_error(not_loaded).
+handle_dirty_cpu(_Slot, _Message) -> erlang:nif_error(not_loaded).
+handle_dirty_io(_Slot, _Message) -> erlang:nif_error(not_loaded).
+on(_Slot, _Event) -> erlang:nif_error(not_loaded).
+resume(_Slot, _Events) -> erlang:nif_error(not_loaded).
+work_cpu(_Slot, _Number) -> erlang:nif_error(not_loaded).
+work_io(_Slot, _Number) -> erlang:nif_error(not_loaded).

@@ -19,6 +19,8 @@ pub struct Description {
     pub start: Vec<Argument>,
     pub calls: Vec<Message>,
     pub casts: Vec<Message>,
+    /// What its process is beside its callbacks, in Erlang's notation: see `otp_native.erl`.
+    pub options: &'static str,
 }
 
 /// Which behaviour of OTP it is.
@@ -55,8 +57,12 @@ pub struct Source {
 /// All files of this library, if its own is to be called `native`.
 pub fn sources(native: &str) -> Vec<Source> {
     let module = |name: &str, text| Source { file: format!("{name}.erl"), text };
-    let template = include_str!("../erlang/otp_native.erl");
-    let mut sources = vec![module(native, template.replace("'MODULE'", &quoted(native)))];
+    // In the templates the name stands as an atom in quotes, alone or as the beginning of one.
+    let own = |template: &str| template.replace("'MODULE", &format!("'{native}"));
+    let mut sources = vec![
+        module(native, own(include_str!("../erlang/otp_native.erl"))),
+        module(&format!("{native}_wait"), own(include_str!("../erlang/otp_wait.erl"))),
+    ];
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
         let description = (behaviour.describe)();
         let write = match description.kind {
@@ -126,7 +132,7 @@ impl Application {
 fn server(name: &str, description: &Description, number: usize, native: &str) -> String {
     let (module, native) = (quoted(name), quoted(native));
     let (calls, casts) = (&description.calls, &description.casts);
-    let starts = description.start.len();
+    let (starts, options) = (description.start.len(), description.options);
     let mut exported = vec![format!("start_link/{starts}"), format!("start_link_as/{}", starts + 1)];
     let messages = || calls.iter().chain(casts);
     exported.extend(messages().map(|message| format!("{}/{}", quoted(message.name), message.arguments.len() + 1)));
@@ -145,12 +151,14 @@ fn server(name: &str, description: &Description, number: usize, native: &str) ->
     line("-type started() :: {ok, pid()} | ignore | {error, term()}.\n".into());
     let (typed, names) = (typed(&description.start), names(&description.start));
     line(format!("-spec start_link({typed}) -> started()."));
-    line(format!("start_link({names}) ->\n    {native}:start_link(?MODULE, {number}, undefined, {{{names}}}).\n"));
+    line(format!(
+        "start_link({names}) ->\n    {native}:start_link(?MODULE, {number}, undefined, {{{names}}}, {options}).\n"
+    ));
     let comma = if starts == 0 { "" } else { ", " };
     line("%% The same with a name on this node.".into());
     line(format!("-spec start_link_as(Name :: atom(){comma}{typed}) -> started()."));
     line(format!(
-        "start_link_as(Name{comma}{names}) ->\n    {native}:start_link(?MODULE, {number}, {{local, Name}}, {{{names}}})."
+        "start_link_as(Name{comma}{names}) ->\n    {native}:start_link(?MODULE, {number}, {{local, Name}}, {{{names}}}, {options})."
     ));
     for message in messages() {
         line(String::new());

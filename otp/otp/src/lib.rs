@@ -3,23 +3,46 @@
 // The macros name this crate as its users do.
 extern crate self as otp;
 
+mod address;
 pub mod ask;
+mod call;
 pub mod data;
+pub mod erlang;
 pub mod generate;
+pub mod host;
+mod links;
+mod next;
 pub mod process;
+mod reason;
 pub mod server;
+mod show;
+pub mod start;
 pub mod supervisor;
+pub mod time;
 pub mod vm;
+mod waiting;
+mod work;
 
-pub use data::{Data, Malformed};
+pub use address::Pid;
+pub use call::Call;
+pub use data::{Any, Data, Malformed};
+pub use host::{Init, NoStart};
 pub use kizami_otp_macros::{gen_server, supervisor};
-pub use server::{GenServer, Init, Server};
+pub use links::{Down, Exit, Monitor, exit, kill, link, register, unlink};
+pub use next::{Caller, IntoReply, Next, Reply};
+pub use reason::{CallError, Reason};
+pub use server::{GenServer, Server};
+pub use start::{Start, StartError, Startable};
 pub use supervisor::{Args, Child, Tree, one_for_all, one_for_one, rest_for_one, supervisor, worker};
+pub use work::{Dirty, Slice, consume, on_dirty_cpu, on_dirty_io, yield_now};
 
 /// What the macros use; not for others.
 #[doc(hidden)]
 pub mod private {
     pub use inventory;
+
+    pub use crate::host::answer;
+    pub use crate::show::{ByData, ByDebug, ByName, Shown};
 }
 
 /// Makes a crate an application that an Erlang VM loads: `otp::application!(root);`, where `root` is the function of the

@@ -1,22 +1,40 @@
 //! A process of the VM whose work is done here: its state lies in a slot, and every message comes in once.
 
+use std::sync::OnceLock;
+
 use crate::atom;
+use crate::data::{Data, Malformed};
 use crate::generate::Description;
 use crate::vm::abi::RawEnv;
-use crate::vm::{Env, SlotType, Term};
+use crate::vm::{Env, SlotType, Term, Turn};
 
-/// The state of a process and what it does with a message.
+/// The state of a process and what it does. What the results mean is said in `otp_native.erl`. `None` where it was asked for
+/// what cannot be now, which only foreign code does.
 pub trait Process: Send {
-    /// What the Erlang half is to do next: see `otp_native.erl`.
-    fn receive<'a>(&mut self, env: Env<'a>, message: Term<'a>) -> Term<'a>;
+    /// What becomes of a message.
+    fn receive<'a>(&mut self, env: Env<'a>, turn: &Turn, message: Term<'a>) -> Option<Term<'a>>;
+
+    /// What becomes of something that is no message: the start, the end, a question about the state.
+    fn on<'a>(&mut self, env: Env<'a>, turn: &Turn, event: Term<'a>) -> Option<Term<'a>>;
+
+    /// Goes on with the callback under way, given what came for it.
+    fn resume<'a>(&mut self, env: Env<'a>, turn: &Turn, events: Term<'a>) -> Option<Term<'a>>;
+
+    /// Does a job of the callback under way.
+    fn work(&mut self, number: u64) -> Option<()>;
 }
+
+/// Makes a process from the state of an older build.
+pub type Restore = fn(state: Term<'_>) -> Result<Box<dyn Process>, Malformed>;
 
 /// A kind of process that the library can start.
 #[derive(Debug)]
 pub struct Behaviour {
     /// The name of its module.
     pub name: &'static str,
-    pub init: for<'a> fn(env: Env<'a>, argument: Term<'a>) -> Started<'a>,
+    pub init: for<'a> fn(env: Env<'a>, turn: &Turn, argument: Term<'a>) -> Started<'a>,
+    /// A process from the state that an older build of it had; `None` for what has none.
+    pub restore: Option<Restore>,
     pub describe: fn() -> Description,
 }
 
@@ -25,7 +43,8 @@ inventory::collect!(Behaviour);
 /// How a start went.
 #[expect(missing_debug_implementations, reason = "a process may be anything")]
 pub enum Started<'a> {
-    Process(Box<dyn Process>),
+    /// There is a process, and what its `init` came to: `ok`, or what it waits for.
+    Process(Box<dyn Process>, Term<'a>),
     /// What `init/1` of OTP's behaviours would have returned instead.
     Else(Term<'a>),
 }
@@ -33,10 +52,13 @@ pub enum Started<'a> {
 static SLOTS: SlotType<Box<dyn Process>> = SlotType::new(c"process");
 
 /// Every kind of process of this library, in the order of their names; their number is the place in it.
-pub fn behaviours() -> Vec<&'static Behaviour> {
-    let mut all: Vec<_> = inventory::iter::<Behaviour>().collect();
-    all.sort_by_key(|behaviour| behaviour.name);
-    all
+pub fn behaviours() -> &'static [&'static Behaviour] {
+    static ALL: OnceLock<Vec<&'static Behaviour>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut all: Vec<_> = inventory::iter::<Behaviour>().collect();
+        all.sort_by_key(|behaviour| behaviour.name);
+        all
+    })
 }
 
 /// # Safety
@@ -46,18 +68,36 @@ pub(crate) unsafe fn open(env: *mut RawEnv) -> bool {
     unsafe { SLOTS.open(env) }
 }
 
-pub(crate) fn init<'a>(env: Env<'a>, index: usize, argument: Term<'a>) -> Option<Term<'a>> {
+/// `{Slot, Result}`, or what there is instead of a process.
+pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'a>) -> Option<Term<'a>> {
     let behaviour = *behaviours().get(index)?;
-    Some(match (behaviour.init)(env, argument) {
-        Started::Process(process) => {
+    Some(match (behaviour.init)(env, turn, argument) {
+        Started::Process(process, result) => {
             let slot = SLOTS.keep(env, process);
-            env.tuple(&[atom!("ok").term(env).raw(), slot.raw()])
+            env.tuple(&[slot.raw(), turn.with_orders(env, result).raw()])
         }
         Started::Else(result) => result,
     })
 }
 
+/// Has the process in `slot` do something.
 #[inline]
-pub(crate) fn handle<'a>(env: Env<'a>, slot: Term<'a>, message: Term<'a>) -> Option<Term<'a>> {
-    SLOTS.with(slot, |process| process.receive(env, message))
+pub(crate) fn with<'a>(
+    env: Env<'a>,
+    turn: &Turn,
+    slot: Term<'a>,
+    body: impl FnOnce(&mut dyn Process) -> Option<Term<'a>>,
+) -> Option<Term<'a>> {
+    let result = SLOTS.with(slot, |process| body(&mut **process))??;
+    Some(turn.with_orders(env, result))
+}
+
+/// `{ok, Slot}` of a process that goes on from `state`, or `{error, Why}`.
+pub(crate) fn restore<'a>(env: Env<'a>, index: usize, state: Term<'a>) -> Option<Term<'a>> {
+    let restore = behaviours().get(index)?.restore?;
+    let (tag, content) = match restore(state) {
+        Ok(process) => (atom!("ok"), SLOTS.keep(env, process)),
+        Err(wrong) => (atom!("error"), wrong.to_string().encode(env)),
+    };
+    Some(env.tuple(&[tag.raw(env), content.raw()]))
 }

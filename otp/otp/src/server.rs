@@ -3,162 +3,276 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use crate::address::{Pid, To};
 use crate::atom;
+use crate::call::Call;
 use crate::data::{Data, Elements, Malformed};
+use crate::host::{At, Begin, Host};
+use crate::next::{Client, Next, Reply};
 use crate::process::{Process, Started};
-use crate::vm::abi::RawPid;
-use crate::vm::{Env, Term, current};
+use crate::reason::Reason;
+use crate::start::Startable;
+use crate::vm::{Env, Term, Turn};
 
 /// A gen_server. The attribute `#[gen_server]` writes this.
-pub trait GenServer: Send + Sized + 'static {
-    /// The name of its module in Erlang.
-    const NAME: &'static str;
-    type Argument: Elements + 'static;
+pub trait GenServer: Startable + Send + Sized {
+    fn start(argument: Self::Argument) -> Begin<Self>;
 
-    fn start(argument: Self::Argument) -> Init<Self>;
-
-    /// The reply.
+    /// What becomes of a call.
     ///
     /// # Errors
     /// When there is no such call.
-    fn call<'a>(&mut self, env: Env<'a>, request: Term<'a>) -> Result<Term<'a>, Malformed>;
+    fn call<'a>(
+        host: &mut Host<Self>,
+        at: At<'a, '_>,
+        from: From<'a>,
+        request: Term<'a>,
+    ) -> Result<Term<'a>, Malformed>;
 
+    /// What becomes of a cast.
+    ///
     /// # Errors
     /// When there is no such cast.
-    fn cast(&mut self, request: Term<'_>) -> Result<(), Malformed>;
+    fn cast<'a>(host: &mut Host<Self>, at: At<'a, '_>, request: Term<'a>) -> Result<Term<'a>, Malformed>;
 
-    /// Whether there is somebody for such a message.
-    fn info(&mut self, message: Term<'_>) -> bool;
+    /// What becomes of any other message.
+    ///
+    /// # Errors
+    /// When there is nobody for it.
+    fn info<'a>(host: &mut Host<Self>, at: At<'a, '_>, message: Term<'a>) -> Result<Term<'a>, Malformed>;
+
+    /// The work after the start.
+    ///
+    /// # Errors
+    /// Not unless a callback is under way.
+    fn started<'a>(host: &mut Host<Self>, at: At<'a, '_>) -> Result<Term<'a>, Malformed>;
+
+    /// When no message came for as long as was said.
+    ///
+    /// # Errors
+    /// When there is nobody for it.
+    fn timeout<'a>(host: &mut Host<Self>, at: At<'a, '_>) -> Result<Term<'a>, Malformed>;
+
+    /// The work before the end.
+    ///
+    /// # Errors
+    /// Not unless a callback is under way.
+    fn terminate<'a>(host: &mut Host<Self>, at: At<'a, '_>, reason: Reason) -> Result<Term<'a>, Malformed>;
+
+    /// The state, for who looks at the process.
+    fn show<'a>(&self, env: Env<'a>) -> Term<'a>;
+
+    /// A state as it was shown, or as an older build had it.
+    ///
+    /// # Errors
+    /// When it is none.
+    fn restore(state: Term<'_>) -> Result<Self, Malformed>;
 }
 
-/// What starting a process comes to.
-pub type Init<S> = Result<S, Stop>;
-
-/// Why a process does not start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// It is not needed, and that is no failure.
-    Ignore,
-    Because(String),
+/// Who made a call.
+#[expect(missing_debug_implementations, reason = "it is a term")]
+pub struct From<'a> {
+    client: Client<'a>,
+    term: Term<'a>,
 }
 
-impl<T: fmt::Display> From<T> for Stop {
-    fn from(why: T) -> Self {
-        Self::Because(why.to_string())
+impl<'a> From<'a> {
+    /// `[To | Reply]`, or with what is next: `{reply, [To | Reply], Next}`.
+    #[inline]
+    pub fn reply<T: Data>(self, at: At<'a, '_>, reply: Reply<T>) -> Term<'a> {
+        let answer = self.client.answer(at.env, reply.value.encode(at.env));
+        match reply.next {
+            Next::Wait => answer,
+            next => at.env.tuple(&[atom!("reply").raw(at.env), answer.raw(), next.encode(at.env).raw()]),
+        }
+    }
+
+    /// For a reply that comes later.
+    pub fn keep<R: Data>(self) -> crate::Caller<R> {
+        crate::Caller::keep(self.term)
     }
 }
 
-/// A running gen_server of the kind `S`.
+/// A gen_server of the kind `S`, or the name of one. It may not be there: a cast is lost then, and a call is an error.
 pub struct Server<S> {
-    pid: RawPid,
+    to: To,
     _kind: PhantomData<fn(S)>,
 }
 
 impl<S> Clone for Server<S> {
     fn clone(&self) -> Self {
-        *self
+        Self::at(self.to.clone())
     }
 }
 
-impl<S> Copy for Server<S> {}
+impl<S> PartialEq for Server<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.to == other.to
+    }
+}
 
 impl<S> fmt::Debug for Server<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Server").field(&self.pid.pid).finish()
+        f.debug_tuple("Server").field(&self.to).finish()
     }
 }
 
-impl<S: GenServer> Server<S> {
+impl<S> Server<S> {
+    pub(crate) fn at(to: To) -> Self {
+        Self { to, _kind: PhantomData }
+    }
+
+    /// Whoever bears this name on this node when it is used.
+    pub fn named(name: &str) -> Self {
+        Self::at(To::name(name))
+    }
+
+    /// Whoever bears this name on another node.
+    pub fn named_on(name: &str, node: &str) -> Self {
+        Self::at(To::name_on(name, node))
+    }
+
+    /// Whoever bears this name among all connected nodes.
+    pub fn global(name: &str) -> Self {
+        Self::at(To::global(name))
+    }
+
+    /// The process, taken for one of this kind: what it is not will be seen by the answer to a call.
+    pub fn of(pid: Pid) -> Self {
+        Self::at(pid.0)
+    }
+
+    /// The server whose callback runs this.
+    pub fn own() -> Self {
+        Self::of(Pid::own())
+    }
+}
+
+impl<S> Server<S> {
     /// Sends a cast; what becomes of it is not told.
     #[doc(hidden)]
     #[inline]
     pub fn cast_with(&self, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
-        current(|env| {
-            let message = env.tuple(&[atom!("$gen_cast").term(env).raw(), request(env).raw()]);
-            env.send(self.pid, message);
-        });
+        self.to.send(|env| env.tuple(&[atom!("$gen_cast").raw(env), request(env).raw()]));
+    }
+
+    #[doc(hidden)]
+    pub fn call_with<R>(&self, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Call<R> {
+        Call::new(self.to.clone(), request)
     }
 }
 
-impl<S: GenServer> Data for Server<S> {
+impl<S> Data for Server<S> {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        env.adopt(self.pid.pid)
+        self.to.encode(env)
     }
 
+    #[inline]
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-        let pid = term.local_pid().ok_or_else(|| Malformed::expected("a process of this node"))?;
-        Ok(Self { pid, _kind: PhantomData })
+        To::decode(term).map(Self::at)
     }
 
     fn erlang_type() -> String {
-        "pid()".into()
+        To::erlang_type()
     }
 }
 
 /// A gen_server in its slot.
-struct Hosted<S>(S);
+struct Hosted<S>(Host<S>);
 
 impl<S: GenServer> Process for Hosted<S> {
     #[inline]
-    fn receive<'a>(&mut self, env: Env<'a>, message: Term<'a>) -> Term<'a> {
-        let Some(tuple) = message.tuple() else { return self.others(env, message) };
-        if let Some([tag, request]) = tuple.array() {
-            if tag.is(atom!("$gen_cast")) {
-                return match self.0.cast(request) {
-                    Ok(()) => atom!("ok").term(env),
-                    Err(wrong) => unknown(env, &wrong, None),
-                };
+    fn receive<'a>(&mut self, env: Env<'a>, turn: &Turn, message: Term<'a>) -> Option<Term<'a>> {
+        let at = At { env, turn };
+        let Some(tuple) = message.tuple() else { return Some(self.others(at, message)) };
+        let result = if let Some([tag, request]) = tuple.array() {
+            if !tag.is(atom!("$gen_cast")) {
+                return Some(self.others(at, message));
             }
+            S::cast(&mut self.0, at, request).unwrap_or_else(|wrong| unknown(env, &wrong, None))
         } else if let Some([tag, from, request]) = tuple.array() {
             if tag.is(atom!("$gen_call")) {
-                return self.answer(env, from, request);
+                self.answer(at, from, request)
+            } else if tag.is(atom!("system")) {
+                atom!("system").term(env)
+            } else if tag.is(atom!("EXIT")) {
+                atom!("exit").term(env)
+            } else {
+                self.others(at, message)
             }
-            if tag.is(atom!("system")) {
-                return atom!("system").term(env);
-            }
-            if tag.is(atom!("EXIT")) {
-                return atom!("exit").term(env);
-            }
+        } else {
+            self.others(at, message)
+        };
+        Some(result)
+    }
+
+    fn on<'a>(&mut self, env: Env<'a>, turn: &Turn, event: Term<'a>) -> Option<Term<'a>> {
+        let at = At { env, turn };
+        if event.is(atom!("started")) {
+            return S::started(&mut self.0, at).ok();
         }
-        self.others(env, message)
+        if event.is(atom!("timeout")) {
+            let result = S::timeout(&mut self.0, at);
+            return Some(result.unwrap_or_else(|wrong| unknown(env, &wrong, None)));
+        }
+        if event.is(atom!("state")) {
+            return self.0.state().ok().map(|state| state.show(env));
+        }
+        let [what, content] = event.tuple()?.array()?;
+        if what.is(atom!("exit")) {
+            return S::info(&mut self.0, at, content).ok().or_else(|| Some(atom!("unknown").term(env)));
+        }
+        if what.is(atom!("terminate")) {
+            return S::terminate(&mut self.0, at, Reason::decode(content).ok()?).ok();
+        }
+        if what.is(atom!("replace")) {
+            return Some(match S::restore(content) {
+                Ok(state) => {
+                    *self.0.state().ok()? = state;
+                    atom!("ok").term(env)
+                }
+                Err(wrong) => env.tuple(&[atom!("error").raw(env), wrong.to_string().encode(env).raw()]),
+            });
+        }
+        None
+    }
+
+    fn resume<'a>(&mut self, env: Env<'a>, turn: &Turn, events: Term<'a>) -> Option<Term<'a>> {
+        self.0.resume(At { env, turn }, events)
+    }
+
+    fn work(&mut self, number: u64) -> Option<()> {
+        self.0.work(number)
     }
 }
 
 impl<S: GenServer> Hosted<S> {
-    fn others<'a>(&mut self, env: Env<'a>, message: Term<'a>) -> Term<'a> {
-        if self.0.info(message) {
-            return atom!("ok").term(env);
+    fn others<'a>(&mut self, at: At<'a, '_>, message: Term<'a>) -> Term<'a> {
+        if message.is(atom!("$otp_wake")) {
+            // Somebody woke a callback that has ended since.
+            return atom!("ok").term(at.env);
         }
-        unknown(env, &Malformed::expected("a message that it has an #[info] for"), None)
+        S::info(&mut self.0, at, message).unwrap_or_else(|wrong| unknown(at.env, &wrong, None))
     }
 
-    /// Whom to send the reply and what, as one cell: `[To | {Tag, Reply}]`.
-    fn answer<'a>(&mut self, env: Env<'a>, from: Term<'a>, request: Term<'a>) -> Term<'a> {
-        let client = from.tuple().and_then(|tuple| tuple.array()).filter(|[client, _]| client.is_pid());
-        let Some([client, tag]) = client else {
-            return unknown(env, &Malformed::expected("a process that asks"), None);
+    #[inline]
+    fn answer<'a>(&mut self, at: At<'a, '_>, from: Term<'a>, request: Term<'a>) -> Term<'a> {
+        let Some(client) = Client::read(from) else {
+            return unknown(at.env, &Malformed::expected("a process that asks"), None);
         };
-        // Since OTP 24 a caller gives an alias of itself, which is gone once it waits no longer.
-        let to = match tag.cell() {
-            Some((alias, reference)) if alias.is(atom!("alias")) && reference.is_reference() => reference,
-            _ => client,
-        };
-        let to_caller = |reply: Term<'a>| env.cell(to, env.tuple(&[tag.raw(), reply.raw()]));
-        match self.0.call(env, request) {
-            Ok(reply) => to_caller(reply),
-            Err(wrong) => {
-                let why = env.binary(wrong.to_string().as_bytes());
-                let refusal = env.tuple(&[atom!("$refused").raw(env), why.raw()]);
-                unknown(env, &wrong, Some(to_caller(refusal)))
-            }
-        }
+        S::call(&mut self.0, at, From { client, term: from }, request).unwrap_or_else(|wrong| {
+            let why = wrong.to_string().encode(at.env);
+            let refusal = at.env.tuple(&[atom!("$refused").raw(at.env), why.raw()]);
+            let answer = Client::read(from).map(|client| client.answer(at.env, refusal));
+            unknown(at.env, &wrong, answer)
+        })
     }
 }
 
 /// `{unknown, Why}`, or `{unknown, Why, [To | Message]}` where somebody waits for an answer.
 #[cold]
 fn unknown<'a>(env: Env<'a>, wrong: &Malformed, answer: Option<Term<'a>>) -> Term<'a> {
-    let (tag, why) = (atom!("unknown").raw(env), env.binary(wrong.to_string().as_bytes()).raw());
+    let (tag, why) = (atom!("unknown").raw(env), wrong.to_string().encode(env).raw());
     match answer {
         Some(answer) => env.tuple(&[tag, why, answer.raw()]),
         None => env.tuple(&[tag, why]),
@@ -167,14 +281,27 @@ fn unknown<'a>(env: Env<'a>, wrong: &Malformed, answer: Option<Term<'a>>) -> Ter
 
 /// Starts a gen_server with the argument that its supervisor, or whoever, gave.
 #[doc(hidden)]
-pub fn start<'a, S: GenServer>(env: Env<'a>, argument: Term<'a>) -> Started<'a> {
-    let why = match S::Argument::decode_all(argument) {
-        Ok(argument) => match S::start(argument) {
-            Ok(state) => return Started::Process(Box::new(Hosted(state))),
-            Err(Stop::Ignore) => return Started::Else(atom!("ignore").term(env)),
-            Err(Stop::Because(why)) => why,
-        },
-        Err(wrong) => format!("the argument of {} is wrong: {wrong}", S::NAME),
+pub fn start<'a, S: GenServer>(env: Env<'a>, turn: &Turn, argument: Term<'a>) -> Started<'a> {
+    let at = At { env, turn };
+    let begin = match S::Argument::decode_all(argument) {
+        Ok(argument) => S::start(argument),
+        Err(wrong) => Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", S::MODULE).into())),
     };
-    Started::Else(env.tuple(&[atom!("stop").term(env).raw(), env.binary(why.as_bytes()).raw()]))
+    match begin {
+        Begin::Now(Ok(state)) => Started::Process(Box::new(Hosted(Host::new(state))), atom!("ok").term(env)),
+        Begin::Now(Err(why)) => Started::Else(why.encode(env)),
+        Begin::Later(init) => {
+            let mut hosted = Hosted::<S>(Host::starting(at, init));
+            match hosted.0.poll(at) {
+                Some(result) => Started::Process(Box::new(hosted), result),
+                None => Started::Else(atom!("ignore").term(env)),
+            }
+        }
+    }
+}
+
+/// A running gen_server from a state as an older build had it.
+#[doc(hidden)]
+pub fn restore<S: GenServer>(state: Term<'_>) -> Result<Box<dyn Process>, Malformed> {
+    Ok(Box::new(Hosted(Host::new(S::restore(state)?))))
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use crate::atom;
 use crate::data::{Data, Elements, Malformed};
 use crate::process::Started;
-use crate::server::GenServer;
+use crate::start::Startable;
 use crate::vm::abi::RawTerm;
-use crate::vm::{Atom, Env, Term};
+use crate::vm::{Atom, Env, Term, Turn};
 
 /// What a supervisor supervises, and how.
 #[derive(Debug)]
@@ -92,8 +92,8 @@ impl fmt::Debug for Child {
 }
 
 /// A gen_server as a child. `argument` is that of its `init`, a tuple where it has several, `()` where it has none.
-pub fn worker<S: GenServer>(argument: impl Arguments<S::Argument>) -> Child {
-    Child::new(S::NAME, false, Some(Duration::from_secs(5)), argument.all())
+pub fn worker<S: Startable>(argument: impl Arguments<S::Argument>) -> Child {
+    Child::new(S::MODULE, false, Some(Duration::from_secs(5)), argument.all())
 }
 
 /// Another supervisor as a child: the function that `#[supervisor]` stands before, as a type.
@@ -221,7 +221,7 @@ pub trait Supervisor: 'static {
 
 /// What OTP's supervisor gets from its `init/1`.
 #[doc(hidden)]
-pub fn init<'a, S: Supervisor>(env: Env<'a>, argument: Term<'a>) -> Started<'a> {
+pub fn init<'a, S: Supervisor>(env: Env<'a>, _: &Turn, argument: Term<'a>) -> Started<'a> {
     Started::Else(match S::Argument::decode_all(argument) {
         Ok(argument) => S::tree(argument).encode(env),
         Err(wrong) => wrong_argument(env, S::NAME, &wrong),

@@ -4,10 +4,12 @@
 //! the `-spec`s of what is generated. Reading is strict: a term of any other form is [`Malformed`], which says what was
 //! expected where, and never more than an error value.
 
+mod any;
 mod containers;
 mod numbers;
 mod words;
 
+pub use any::Any;
 pub use containers::Elements;
 
 use std::fmt;

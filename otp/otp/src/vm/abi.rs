@@ -43,7 +43,7 @@ pub struct ResourceType {
 
 /// `ErlNifPid`: the term of a local process.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawPid {
     pub pid: RawTerm,
 }
@@ -154,7 +154,7 @@ macro_rules! functions {
 }
 
 /// What the running program has loaded under `name`.
-fn look_up(name: &str) -> Option<NonNull<c_void>> {
+pub(super) fn look_up(name: &str) -> Option<NonNull<c_void>> {
     // Where a long has 64 bits, erl_nif.h makes these macros for the functions that take one.
     let name = match name {
         "enif_get_int64" if c_long::BITS == 64 => "enif_get_long",
@@ -201,6 +201,9 @@ functions! {
     make_new_binary(*mut RawEnv, usize, *mut RawTerm) -> *mut u8;
     make_ref(*mut RawEnv) -> RawTerm;
     make_copy(*mut RawEnv, RawTerm) -> RawTerm;
+    whereis_pid(*mut RawEnv, RawTerm, *mut RawPid) -> c_int;
+    alloc_env() -> *mut RawEnv;
+    free_env(*mut RawEnv);
     send(*mut RawEnv, *const RawPid, *mut RawEnv, RawTerm) -> c_int;
     self_(*mut RawEnv, *mut RawPid) -> *mut RawPid;
     get_local_pid(*mut RawEnv, RawTerm, *mut RawPid) -> c_int;

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::abi::{DIRTY_CPU, DIRTY_IO, Entry, Func, Function, RESOURCE_TYPE_INIT_SIZE, RawEnv, RawTerm, VERSION};
-use super::{Env, Term, attach, enter, vm};
+use super::{Env, Term, Turn, attach, in_call, vm};
 use crate::data::Data;
 use crate::process;
 
@@ -29,40 +29,90 @@ static TABLES: OnceLock<Tables> = OnceLock::new();
 
 const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"init", 2, raw::<2, Init>, 0),
-    (c"handle", 2, raw::<2, Handle>, 0),
-    (c"handle_dirty_cpu", 2, raw::<2, Handle>, DIRTY_CPU),
-    (c"handle_dirty_io", 2, raw::<2, Handle>, DIRTY_IO),
+    (c"restore", 2, raw::<2, Restore>, 0),
+    (c"handle", 2, raw::<2, Handle<false>>, 0),
+    (c"handle_dirty_cpu", 2, raw::<2, Handle<true>>, DIRTY_CPU),
+    (c"handle_dirty_io", 2, raw::<2, Handle<true>>, DIRTY_IO),
+    (c"on", 2, raw::<2, On>, 0),
+    (c"resume", 2, raw::<2, Resume>, 0),
+    (c"work_cpu", 2, raw::<2, Work>, DIRTY_CPU),
+    (c"work_io", 2, raw::<2, Work>, DIRTY_IO),
 ];
 
 /// A native function: what it makes of its arguments.
-trait Native {
+trait Native<const ARITY: usize> {
+    /// Whether it runs on a scheduler that may be held up.
+    const DIRTY: bool = false;
+
     /// `None` where an argument is not what only our own Erlang half passes.
-    fn call<'a>(env: Env<'a>, arguments: &[Term<'a>]) -> Option<Term<'a>>;
+    fn call<'a>(env: Env<'a>, turn: &Turn, arguments: [Term<'a>; ARITY]) -> Option<Term<'a>>;
 }
 
+/// `init(Number, Argument)`: starts the behaviour of that number.
 struct Init;
-impl Native for Init {
-    fn call<'a>(env: Env<'a>, arguments: &[Term<'a>]) -> Option<Term<'a>> {
-        let [index, argument] = arguments else { return None };
-        process::init(env, usize::decode(*index).ok()?, *argument)
+impl Native<2> for Init {
+    fn call<'a>(env: Env<'a>, turn: &Turn, [number, argument]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        process::init(env, turn, usize::decode(number).ok()?, argument)
     }
 }
 
-struct Handle;
-impl Native for Handle {
+/// `restore(Number, State)`: a process of that behaviour from the state of an older build.
+struct Restore;
+impl Native<2> for Restore {
+    fn call<'a>(env: Env<'a>, _: &Turn, [number, state]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        process::restore(env, usize::decode(number).ok()?, state)
+    }
+}
+
+/// `handle(Slot, Message)`.
+struct Handle<const DIRTY: bool>;
+impl<const DIRTY: bool> Native<2> for Handle<DIRTY> {
+    const DIRTY: bool = DIRTY;
+
     #[inline]
-    fn call<'a>(env: Env<'a>, arguments: &[Term<'a>]) -> Option<Term<'a>> {
-        let [slot, message] = arguments else { return None };
-        process::handle(env, *slot, *message)
+    fn call<'a>(env: Env<'a>, turn: &Turn, [slot, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        process::with(env, turn, slot, |process| process.receive(env, turn, message))
+    }
+}
+
+/// `on(Slot, Event)`.
+struct On;
+impl Native<2> for On {
+    fn call<'a>(env: Env<'a>, turn: &Turn, [slot, event]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        process::with(env, turn, slot, |process| process.on(env, turn, event))
+    }
+}
+
+/// `resume(Slot, [{Number, Event}])`.
+struct Resume;
+impl Native<2> for Resume {
+    fn call<'a>(env: Env<'a>, turn: &Turn, [slot, events]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        process::with(env, turn, slot, |process| process.resume(env, turn, events))
+    }
+}
+
+/// `work_cpu(Slot, Number)` and `work_io(Slot, Number)`.
+struct Work;
+impl Native<2> for Work {
+    const DIRTY: bool = true;
+
+    fn call<'a>(env: Env<'a>, turn: &Turn, [slot, number]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        let number = u64::decode(number).ok()?;
+        process::with(env, turn, slot, |process| process.work(number).map(|()| crate::atom!("ok").term(env)))
     }
 }
 
 /// How the VM calls `N`, which takes `ARITY` arguments.
-unsafe extern "C" fn raw<const ARITY: usize, N: Native>(env: *mut RawEnv, _: c_int, argv: *const RawTerm) -> RawTerm {
+unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
+    env: *mut RawEnv,
+    _: c_int,
+    argv: *const RawTerm,
+) -> RawTerm {
     // SAFETY: the VM gives an environment that is valid for the call, and as many arguments as the table says.
     let (env, argv) = unsafe { (Env::new(env), &*argv.cast::<[RawTerm; ARITY]>()) };
     let arguments = argv.map(|raw| env.adopt(raw));
-    let result = catch_unwind(AssertUnwindSafe(|| enter(env, || N::call(env, &arguments))));
+    let turn = Turn::new(env, N::DIRTY);
+    let result = catch_unwind(AssertUnwindSafe(|| turn.enter(|| N::call(env, &turn, arguments))));
     match result {
         Ok(Some(term)) => term.raw(),
         // SAFETY: the environment is valid.
@@ -95,7 +145,7 @@ impl Panic {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             // A thread of the user's own has nobody who catches.
-            if !super::env::in_call() {
+            if !in_call() {
                 return before(info);
             }
             let (file, line) = info.location().map_or(("", 0), |at| (at.file(), at.line()));

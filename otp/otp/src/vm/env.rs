@@ -102,39 +102,35 @@ impl<'a> Env<'a> {
         // SAFETY: the environment is that of a process.
         unsafe { (vm().consume_timeslice)(self.raw, percent.clamp(1, 100)) != 0 }
     }
+
+    /// The process that runs this.
+    ///
+    /// # Panics
+    /// When none does.
+    pub(crate) fn own_pid(self) -> RawPid {
+        let mut pid = RawPid { pid: 0 };
+        // SAFETY: room for one.
+        let found = unsafe { (vm().self_)(self.raw, &raw mut pid) };
+        assert!(!found.is_null(), "no process runs this");
+        pid
+    }
 }
 
-thread_local! {
-    /// The environment of the call that this thread is in.
-    static CURRENT: Cell<*mut RawEnv> = const { Cell::new(ptr::null_mut()) };
-}
-
-/// Runs `body` with `env` as the environment that [`current`] finds.
-#[inline]
-pub fn enter<R>(env: Env<'_>, body: impl FnOnce() -> R) -> R {
-    struct Leave(*mut RawEnv);
-    impl Drop for Leave {
+/// Sends what `message` makes to a process of this node, from whatever thread.
+pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m>) -> Term<'m>) {
+    struct Own(*mut RawEnv);
+    impl Drop for Own {
         fn drop(&mut self) {
-            CURRENT.set(self.0);
+            // SAFETY: it was made below, and is freed once.
+            unsafe { (vm().free_env)(self.0) };
         }
     }
-    let _leave = Leave(CURRENT.replace(env.raw));
-    body()
-}
-
-/// Runs `body` with the environment of the process that runs this code.
-///
-/// # Panics
-/// On a thread that no process runs on.
-#[inline]
-pub fn current<R>(body: impl for<'a> FnOnce(Env<'a>) -> R) -> R {
-    let raw = CURRENT.get();
-    assert!(!raw.is_null(), "only a process can do this, and this code runs outside of one");
-    // SAFETY: `enter` put it there and takes it away before the call ends that it belongs to.
-    body(unsafe { Env::new(raw) })
-}
-
-/// Whether this thread is in a call from the VM.
-pub(super) fn in_call() -> bool {
-    !CURRENT.get().is_null()
+    // SAFETY: the environment is made here and lives until it is dropped, after the message made in it was sent. The caller's
+    // is that of the call that this thread is in, or none on a thread that is in no call.
+    unsafe {
+        let own = Own((vm().alloc_env)());
+        let message = message(Env::new(own.0));
+        let caller = super::try_turn(|env, _| env.raw).unwrap_or(ptr::null_mut());
+        (vm().send)(caller, &raw const to, own.0, message.raw());
+    }
 }

@@ -12,14 +12,20 @@ pub mod abi;
 mod atom;
 mod entry;
 mod env;
+mod kept;
 mod slot;
 mod term;
+mod turn;
 
 pub use atom::Atom;
 pub use entry::entry;
-pub use env::{Env, current, enter};
+pub use env::Env;
+pub(crate) use env::send_from_anywhere;
+pub use kept::Kept;
 pub use slot::{Slot, SlotType};
 pub use term::{MapEntries, Term, Tuple};
+pub use turn::{Turn, current};
+pub(crate) use turn::{in_call, try_turn, turn};
 
 use std::sync::OnceLock;
 

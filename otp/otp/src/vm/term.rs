@@ -100,6 +100,17 @@ impl<'a> Term<'a> {
         unsafe { (vm().get_local_pid)(self.env.raw(), self.raw, &raw mut pid) != 0 }.then_some(pid)
     }
 
+    /// The process of this node that is registered under this atom.
+    #[inline]
+    pub(crate) fn registered(self) -> Option<RawPid> {
+        if !self.is_atom() {
+            return None;
+        }
+        let mut pid = RawPid { pid: 0 };
+        // SAFETY: room for one; the term is an atom, which the VM does not look at again.
+        unsafe { (vm().whereis_pid)(self.env.raw(), self.raw, &raw mut pid) != 0 }.then_some(pid)
+    }
+
     #[inline]
     pub fn tuple(self) -> Option<Tuple<'a>> {
         let (mut arity, mut elements): (c_int, *const RawTerm) = (0, std::ptr::null());

@@ -1,0 +1,144 @@
+//! What the behaviours that can be asked have in common: their callers' side, and what the generator is told.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use super::{Method, Model, Role, arguments, described, names, split};
+
+/// The methods that `Server<Name>` has, by a trait beside the type, and the functions that start one.
+pub(crate) fn api(model: &Model) -> TokenStream {
+    let name = &model.name;
+    let api = format_ident!("{name}Api");
+    let about = format!("What can be asked of a `Server<{name}>`.");
+    let casts = model.of(Role::Cast).map(|method| {
+        let (signature, request) = (signature(method, None), request(method));
+        (signature, quote! { self.cast_with(|env| #request) })
+    });
+    let calls = model.of(Role::Call).map(|method| {
+        let reply = reply(method);
+        let (signature, request) = (signature(method, Some(&reply)), request(method));
+        (signature, quote! { self.call_with(move |env| #request) })
+    });
+    let (declared, defined): (Vec<_>, Vec<_>) = casts.chain(calls).unzip();
+    let (argument_names, argument_types) = split(&model.init);
+    let (docs, module) = (&model.init.docs, &model.module);
+    quote! {
+        #[doc = #about]
+        pub trait #api {
+            #(#declared;)*
+        }
+
+        impl #api for ::otp::Server<#name> {
+            #(#[inline] #declared { #defined })*
+        }
+
+        impl ::otp::Startable for #name {
+            const MODULE: &'static str = #module;
+            type Argument = (#(#argument_types,)*);
+        }
+
+        impl #name {
+            /// Starts one, linked to the process that awaits this; it may be given a name first.
+            #(#docs)*
+            pub fn start_link(#(#argument_names: #argument_types),*) -> ::otp::Start<#name> {
+                ::otp::Start::new((#(#argument_names,)*))
+            }
+        }
+    }
+}
+
+fn signature(method: &Method, reply: Option<&TokenStream>) -> TokenStream {
+    let (name, (names, types), docs) = (&method.name, split(method), &method.docs);
+    let result = reply.map(|reply| quote! { -> ::otp::Call<#reply> });
+    quote! { #(#docs)* fn #name(&self, #(#names: #types),*) #result }
+}
+
+/// The type of the reply to a call.
+pub(crate) fn reply(method: &Method) -> TokenStream {
+    match (&method.caller, &method.result) {
+        (Some(reply), _) => quote! { #reply },
+        (None, Some(result)) => quote! { <#result as ::otp::IntoReply>::Value },
+        (None, None) => quote! { () },
+    }
+}
+
+/// The term of a request.
+fn request(method: &Method) -> TokenStream {
+    let (tag, names) = (method.name.to_string(), names(method));
+    if names.is_empty() {
+        return quote! { ::otp::atom!(#tag).term(env) };
+    }
+    quote! { env.tuple(&[::otp::atom!(#tag).term(env).raw(), #(::otp::Data::encode(&#names, env).raw()),*]) }
+}
+
+/// Reads one request, and does `then` with the names of its arguments.
+pub(crate) fn arm(method: &Method, then: &TokenStream) -> TokenStream {
+    let (tag, (names, types)) = (method.name.to_string(), split(method));
+    if names.is_empty() {
+        return quote! { if request.is(::otp::atom!(#tag)) { #then } };
+    }
+    let (indices, arity) = (1..=names.len(), names.len() + 1);
+    quote! {
+        if let ::core::option::Option::Some(elements) = elements
+            && elements.len() == #arity
+            && elements.get(0).is_some_and(|tag| tag.is(::otp::atom!(#tag)))
+        {
+            #(let #names = elements.element::<#types>(#indices).map_err(|wrong| wrong.within(#tag))?;)*
+            #then
+        }
+    }
+}
+
+/// What the generator of the Erlang half is told.
+pub(crate) fn description(model: &Model, kind: &str) -> TokenStream {
+    let (rust, about) = (model.name.to_string(), described(&model.block.attrs));
+    let (start, kind) = (arguments(&model.init), format_ident!("{kind}"));
+    let message = |method: &Method, reply: TokenStream| {
+        let (name, about, arguments) = (method.name.to_string(), described(&method.docs), arguments(method));
+        quote! { ::otp::generate::Message { name: #name, about: #about, arguments: #arguments, reply: #reply } }
+    };
+    let calls = model.of(Role::Call).map(|method| {
+        let reply = reply(method);
+        message(method, quote! { <#reply as ::otp::Data>::erlang_type() })
+    });
+    let casts = model.of(Role::Cast).map(|method| message(method, quote! { ::std::string::String::new() }));
+    let options = model.options.written(model);
+    quote! {
+        ::otp::generate::Description {
+            kind: ::otp::generate::Kind::#kind,
+            about: #about,
+            rust: #rust,
+            start: #start,
+            calls: ::std::vec![#(#calls),*],
+            casts: ::std::vec![#(#casts),*],
+            options: #options,
+        }
+    }
+}
+
+/// How a state is shown and restored.
+pub(crate) fn shown(model: &Model) -> TokenStream {
+    let name = &model.name;
+    let older = model.of(Role::Upgrade).map(|method| {
+        let (upgrade, (_, types)) = (&method.name, split(method));
+        quote! {
+            .or_else(|wrong| match <#(#types)* as ::otp::Data>::decode(state) {
+                ::core::result::Result::Ok(old) => ::core::result::Result::Ok(Self::#upgrade(old)),
+                ::core::result::Result::Err(_) => ::core::result::Result::Err(wrong),
+            })
+        }
+    });
+    quote! {
+        fn show<'a>(&self, env: ::otp::vm::Env<'a>) -> ::otp::vm::Term<'a> {
+            #[allow(unused_imports)]
+            use ::otp::private::{ByData as _, ByDebug as _, ByName as _};
+            (&&&::otp::private::Shown::<#name>(::core::marker::PhantomData)).show(self, env)
+        }
+
+        fn restore(state: ::otp::vm::Term<'_>) -> ::core::result::Result<Self, ::otp::Malformed> {
+            #[allow(unused_imports)]
+            use ::otp::private::{ByData as _, ByDebug as _, ByName as _};
+            (&&&::otp::private::Shown::<#name>(::core::marker::PhantomData)).restore(state) #(#older)*
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the attributes of gen_server, gen_statem and gen_event have in common: a block of callbacks, read into a model.
+
+mod api;
+mod method;
+mod model;
+mod problems;
+mod text;
+
+pub(crate) use api::{api, arm, description, shown};
+pub(crate) use method::{Method, Role, Scheduler, role};
+pub(crate) use model::{Model, Shape, without_roles};
+pub(crate) use problems::Problems;
+pub(crate) use text::{arguments, described, names, snake, split, there_are};

@@ -1,0 +1,232 @@
+//! The block of a behaviour as it was written.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::parse::Parser;
+use syn::spanned::Spanned;
+use syn::{Error, Ident, ImplItem, ItemImpl, Result, Type};
+
+use super::{Method, Problems, Role, Scheduler, role};
+
+/// A behaviour as it was written.
+pub(crate) struct Model {
+    /// The block, without the attributes that are ours.
+    pub(crate) block: ItemImpl,
+    pub(crate) name: Ident,
+    /// The name of its module in Erlang.
+    pub(crate) module: String,
+    pub(crate) options: Options,
+    pub(crate) init: Method,
+    pub(crate) callbacks: Vec<(Role, Method)>,
+}
+
+/// What stands in the parentheses of the attribute.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) module: Option<String>,
+    pub(crate) trap_exit: bool,
+    pub(crate) off_heap: bool,
+    /// Words that only this behaviour has, with their types.
+    pub(crate) types: Vec<(Ident, Type)>,
+}
+
+/// What kind of behaviour a block is.
+pub(crate) struct Shape {
+    /// The name of the attribute.
+    pub(crate) attribute: &'static str,
+    /// What one is called.
+    pub(crate) one: &'static str,
+    pub(crate) roles: &'static [Role],
+    /// What `init` returns, for who left it out.
+    pub(crate) init: &'static str,
+    /// The types that the attribute takes, as in `state = State`.
+    pub(crate) types: &'static [&'static str],
+}
+
+impl Model {
+    pub(crate) fn read(arguments: TokenStream, item: TokenStream, shape: &Shape) -> Result<Self> {
+        let attribute = shape.attribute;
+        let mut block: ItemImpl = syn::parse2(item).map_err(|e| {
+            Error::new(
+                e.span(),
+                format!("#[{attribute}] stands before `impl Name {{ … }}`, the block with the callbacks"),
+            )
+        })?;
+        let mut wrong = Problems::default();
+        let options = Options::read(arguments, shape, &mut wrong);
+        if let Some((path, _)) = &block.trait_ {
+            wrong.add(
+                path,
+                &format!(
+                    "the callbacks of {} stand in a block of their own: `impl Name`, not `impl Trait for Name`",
+                    shape.one
+                ),
+            );
+        }
+        if !block.generics.params.is_empty() {
+            wrong.add(
+                &block.generics,
+                &format!("{} has one module in Erlang, so its type cannot be generic", shape.one),
+            );
+        }
+        let name = name_of(&block.self_ty, shape)?;
+        let (mut init, mut callbacks) = (None, Vec::new());
+        for item in &mut block.items {
+            let ImplItem::Fn(function) = item else { continue };
+            match (role(function, &mut wrong), function.sig.ident == "init") {
+                (Some(_), true) => {
+                    wrong.add(
+                        &function.sig.ident,
+                        "init is the callback that starts the process, and has no other role",
+                    );
+                }
+                (None, true) => {
+                    init = Some(Method::of(&function.sig, &function.attrs, Scheduler::Normal, false, &mut wrong));
+                }
+                (Some((role, scheduler)), false) => {
+                    if !shape.roles.contains(&role) {
+                        wrong.add(&function.sig.ident, &format!("{} has no such callback", shape.one));
+                        continue;
+                    }
+                    let with_self = role != Role::Upgrade;
+                    let mut method = Method::of(&function.sig, &function.attrs, scheduler, with_self, &mut wrong);
+                    if role == Role::Call {
+                        method.find_caller(&mut wrong);
+                    }
+                    callbacks.push((role, method));
+                }
+                (None, false) => {}
+            }
+        }
+        if init.is_none() {
+            wrong.add(&block.self_ty, &format!("{} has `{}`", shape.one, shape.init));
+        }
+        let model = init.map(|init| Self {
+            module: options.module.clone().unwrap_or_else(|| super::snake(&name.to_string())),
+            block,
+            name,
+            options,
+            init,
+            callbacks,
+        });
+        if let Some(model) = &model {
+            model.check(&mut wrong);
+        }
+        wrong.finish()?;
+        model.ok_or_else(|| Error::new(proc_macro2::Span::call_site(), "no init"))
+    }
+
+    pub(crate) fn of(&self, role: Role) -> impl Iterator<Item = &Method> + Clone {
+        self.callbacks.iter().filter(move |(one, _)| *one == role).map(|(_, method)| method)
+    }
+
+    /// What holds for the callbacks of every behaviour.
+    fn check(&self, wrong: &mut Problems) {
+        for role in [Role::AfterInit, Role::Terminate, Role::Enter] {
+            if let Some(second) = self.of(role).nth(1) {
+                wrong.add(&second.name, "there is one such callback already");
+            }
+        }
+        for (role, method) in &self.callbacks {
+            let count = method.arguments.len();
+            match role {
+                Role::AfterInit if count != 0 => {
+                    wrong.add(&method.name, "this takes `&mut self` and nothing else: what it needs is in the state");
+                }
+                Role::Terminate if count > 1 => {
+                    wrong.add(
+                        &method.name,
+                        "this takes `&mut self`, and the reason if it wants to: `reason: otp::Reason`",
+                    );
+                }
+                Role::Upgrade if count != 1 || method.result.is_none() || method.waits => {
+                    wrong.add(
+                        &method.name,
+                        "this takes a state as it was and returns it as it is now: `fn name(old: Old) -> Self`",
+                    );
+                }
+                _ => {}
+            }
+            if *role != Role::Call
+                && method.arguments.iter().any(|(_, ty)| ty.to_token_stream().to_string().contains("Caller <"))
+            {
+                wrong.add(&method.name, "only a #[call] has a caller");
+            }
+        }
+    }
+}
+
+impl Options {
+    fn read(arguments: TokenStream, shape: &Shape, wrong: &mut Problems) -> Self {
+        let mut options = Self::default();
+        let parser = syn::meta::parser(|meta| {
+            if meta.path.is_ident("trap_exit") {
+                options.trap_exit = true;
+            } else if meta.path.is_ident("off_heap") {
+                options.off_heap = true;
+            } else if meta.path.is_ident("module") {
+                options.module = Some(meta.value()?.parse::<syn::LitStr>()?.value());
+            } else if let Some(word) = meta.path.get_ident().filter(|word| shape.types.iter().any(|ty| word == ty)) {
+                options.types.push((word.clone(), meta.value()?.parse()?));
+            } else {
+                let types: String = shape.types.iter().map(|ty| format!("{ty} = Type, ")).collect();
+                return Err(meta.error(format!(
+                    "#[{}] takes {types}trap_exit, off_heap and module = \"name_in_erlang\"",
+                    shape.attribute
+                )));
+            }
+            Ok(())
+        });
+        if let Err(error) = parser.parse2(arguments) {
+            wrong.also(error);
+        }
+        options
+    }
+
+    /// What the Erlang half is told of the behaviour, in Erlang's notation.
+    pub(crate) fn written(&self, model: &Model) -> String {
+        let mut words = Vec::new();
+        let exits = model.of(Role::Info).flat_map(|info| &info.arguments).any(|(_, ty)| {
+            matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Exit"))
+        });
+        let terminates = model.of(Role::Terminate).next().is_some();
+        if model.of(Role::AfterInit).next().is_some() {
+            words.push("started");
+        }
+        if terminates {
+            words.push("terminate");
+        }
+        // Work before the end, and news of others' ends, are only possible for who is not ended by those.
+        if self.trap_exit || terminates || exits {
+            words.push("trap_exit");
+        }
+        if self.off_heap {
+            words.push("{spawn, [{message_queue_data, off_heap}]}");
+        }
+        format!("[{}]", words.join(", "))
+    }
+}
+
+/// The block without the attributes that say what methods are for, if it is one.
+pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
+    let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) else { return item };
+    for item in &mut block.items {
+        if let ImplItem::Fn(function) = item {
+            let _ = role(function, &mut Problems::default());
+        }
+    }
+    block.into_token_stream()
+}
+
+fn name_of(ty: &Type, shape: &Shape) -> Result<Ident> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => match path.path.get_ident() {
+            Some(name) => Ok(name.clone()),
+            None => {
+                let what = format!("name the type itself: {} stands in the module of its type", shape.one);
+                Err(Error::new(path.span(), what))
+            }
+        },
+        other => Err(Error::new(other.span(), format!("{} is a struct or an enum of yours", shape.one))),
+    }
+}

@@ -1,0 +1,60 @@
+//! Names and texts of callbacks, as the generated code has them.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Ident, Type};
+
+use super::Method;
+
+/// What a process takes, for whoever asked for something else.
+pub(crate) fn there_are<'a>(what: &str, methods: impl Iterator<Item = &'a Method>) -> String {
+    let each = methods.map(|method| match method.arguments.len() {
+        0 => method.name.to_string(),
+        several => format!("{{{}{}}}", method.name, ", _".repeat(several)),
+    });
+    let each: Vec<_> = each.collect();
+    if each.is_empty() { format!("no {what} at all") } else { format!("a {what}: {}", each.join(" or ")) }
+}
+
+pub(crate) fn arguments(method: &Method) -> TokenStream {
+    let each = method.arguments.iter().map(|(name, ty)| {
+        let name = name.to_string();
+        quote! { ::otp::generate::Argument { name: #name, ty: <#ty as ::otp::Data>::erlang_type() } }
+    });
+    quote! { ::std::vec![#(#each),*] }
+}
+
+/// What documentation says, a line each.
+pub(crate) fn described(attributes: &[syn::Attribute]) -> String {
+    let lines =
+        attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(|attribute| match &attribute
+            .meta
+        {
+            syn::Meta::NameValue(syn::MetaNameValue {
+                value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(line), .. }),
+                ..
+            }) => Some(line.value()),
+            _ => None,
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) fn split(method: &Method) -> (Vec<&Ident>, Vec<&Type>) {
+    method.arguments.iter().map(|(name, ty)| (name, ty)).unzip()
+}
+
+pub(crate) fn names(method: &Method) -> Vec<&Ident> {
+    method.arguments.iter().map(|(name, _)| name).collect()
+}
+
+/// `DeviceGateway` as Erlang names a module: `device_gateway`.
+pub(crate) fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for (at, letter) in name.char_indices() {
+        if letter.is_uppercase() && at > 0 {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}

@@ -1,0 +1,215 @@
+%% What a callback ordered, and what it waits for.
+%%
+%% A callback orders what native code cannot do, each order with a number: its answer comes back as {Number, Event}. While the
+%% callback waits, only what it waits for is received; every other message stays in the queue, in its order.
+-module('MODULE_wait').
+
+-export([settle/2]).
+
+%% What the native half says until the callback has come to its end; that result is returned. In between, Waits holds what is
+%% waited for under its reference, and that reference under its number.
+settle({orders, [{call, Number, To, Request, Time}], wait}, Slot) ->
+    %% One call and nothing else, as nearly always: received without a look at the rest of the queue.
+    settle('MODULE':resume(Slot, [{Number, call(To, Request, Time)}]), Slot);
+settle({orders, Orders, Result}, Slot) ->
+    go(Result, Slot, [], #{}, Orders);
+settle(Result, Slot) when Result =:= wait; Result =:= listen; Result =:= yield ->
+    go(Result, Slot, [], #{}, []);
+settle(Final, _Slot) ->
+    Final.
+
+go(Result, Slot, Came, Waits, [Order | Orders]) ->
+    case order(Order, Slot, Waits) of
+        {came, Event} -> go(Result, Slot, [Event | Came], Waits, Orders);
+        Waits1 -> go(Result, Slot, Came, Waits1, Orders)
+    end;
+go(yield, Slot, Came, Waits, []) ->
+    erlang:yield(),
+    {Events, Waits1} = await(Waits, 0),
+    resume(Slot, lists:reverse(Came, Events), Waits1);
+go(Result, Slot, Came, Waits, []) when Result =:= wait; Result =:= listen ->
+    {Events, Waits1} = await(Waits, case Came of [] -> infinity; _ -> 0 end),
+    resume(Slot, lists:reverse(Came, Events), Waits1);
+go(Final, _Slot, _Came, Waits, []) ->
+    [forget(Ref, Waits) || Ref <- maps:keys(Waits), is_reference(Ref)],
+    Final.
+
+resume(Slot, Events, Waits) ->
+    case 'MODULE':resume(Slot, Events) of
+        {orders, Orders, Result} -> go(Result, Slot, [], Waits, Orders);
+        Result -> go(Result, Slot, [], Waits, [])
+    end.
+
+%% ---------------------------------------------------------------- orders
+
+order({send, To, Message}, _Slot, Waits) ->
+    send(To, Message),
+    Waits;
+order({call, Number, To, Request, Time}, _Slot, Waits) ->
+    case ask(To, Request) of
+        {down, _} = Down ->
+            {came, {Number, Down}};
+        Ref when Time =:= infinity ->
+            Waits#{Ref => {call, Number}, Number => Ref};
+        Ref ->
+            Limit = erlang:start_timer(Time, self(), limit),
+            Waits#{Ref => {call, Number, Limit}, Limit => {limit, Ref}, Number => Ref}
+    end;
+order({timer, Number, Time}, _Slot, Waits) ->
+    Ref = erlang:start_timer(Time, self(), timer),
+    Waits#{Ref => {timer, Number}, Number => Ref};
+order({mailbox, Number, Ref}, _Slot, Waits) ->
+    Waits#{Ref => {mailbox, Number}, Number => Ref};
+order({cancel, Number}, _Slot, Waits) ->
+    case Waits of
+        #{Number := Ref} -> maps:remove(Number, forget(Ref, Waits));
+        _ -> Waits
+    end;
+order({apply, Number, Module, Function, Arguments}, _Slot, _Waits) ->
+    try apply(Module, Function, Arguments) of
+        Value -> {came, {Number, {ok, Value}}}
+    catch
+        Class:Reason -> {came, {Number, {raised, Class, Reason}}}
+    end;
+order({cpu, Number}, Slot, _Waits) ->
+    {came, {Number, 'MODULE':work_cpu(Slot, Number)}};
+order({io, Number}, Slot, _Waits) ->
+    {came, {Number, 'MODULE':work_io(Slot, Number)}};
+order({do, Function, Arguments}, _Slot, Waits) ->
+    apply(erlang, Function, Arguments),
+    Waits;
+order({monitor, Number, Process}, _Slot, Waits) ->
+    put({'$otp', Number}, erlang:monitor(process, whom(Process), [{tag, {'DOWN', Number}}])),
+    Waits;
+order({demonitor, Number}, _Slot, Waits) ->
+    case erase({'$otp', Number}) of
+        undefined -> ok;
+        Ref -> erlang:demonitor(Ref, [flush])
+    end,
+    Waits;
+order({send_after, Number, Time, To, Message}, _Slot, Waits) when To =:= self() ->
+    put({'$otp', Number}, erlang:send_after(Time, To, {'$otp_timer', Number, Message})),
+    Waits;
+order({send_after, _Number, Time, To, Message}, _Slot, Waits) ->
+    spawn_link(fun() -> receive after Time -> send(To, Message) end end),
+    Waits;
+order({cancel_timer, Number}, _Slot, Waits) ->
+    case erase({'$otp', Number}) of
+        undefined ->
+            ok;
+        Timer ->
+            erlang:cancel_timer(Timer),
+            receive {'$otp_timer', Number, _} -> ok after 0 -> ok end
+    end,
+    Waits;
+order({forget, Number}, _Slot, Waits) ->
+    erase({'$otp', Number}),
+    Waits.
+
+send({global, Name}, Message) -> catch global:send(Name, Message);
+send({via, Module, Name}, Message) -> catch Module:send(Name, Message);
+send(To, Message) -> catch erlang:send(To, Message).
+
+%% A process that stands for what is called: calls and monitors know no global names.
+whom({global, Name}) -> found(global:whereis_name(Name));
+whom({via, Module, Name}) -> found(Module:whereis_name(Name));
+whom(To) -> To.
+
+%% A name that nobody can bear, so that nobody is found.
+found(undefined) -> '';
+found(Process) -> Process.
+
+%% ---------------------------------------------------------------- calls
+
+%% Asks as gen_server:call does: whatever comes after the wait is over goes to an alias that is gone.
+ask(To, Request) ->
+    case whom(To) of
+        Own when Own =:= self() ->
+            {down, calling_self};
+        Process ->
+            case is_atom(Process) andalso whereis(Process) =:= self() of
+                true -> {down, calling_self};
+                false ->
+                    Ref = erlang:monitor(process, Process, [{alias, reply_demonitor}]),
+                    catch erlang:send(Process, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect]),
+                    Ref
+            end
+    end.
+
+call(To, Request, Time) when is_pid(To), To =/= self() ->
+    Ref = erlang:monitor(process, To, [{alias, reply_demonitor}]),
+    erlang:send(To, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect]),
+    receive
+        {[alias | Ref], Reply} -> {reply, Reply};
+        {'DOWN', Ref, _, _, Reason} -> {down, Reason}
+    after Time ->
+        late(Ref)
+    end;
+call(To, Request, Time) ->
+    case ask(To, Request) of
+        {down, _} = Down -> Down;
+        Ref ->
+            receive
+                {[alias | Ref], Reply} -> {reply, Reply};
+                {'DOWN', Ref, _, _, Reason} -> {down, Reason}
+            after Time ->
+                late(Ref)
+            end
+    end.
+
+%% The time is over, but the answer may have come while that was found out.
+late(Ref) ->
+    erlang:demonitor(Ref, [flush]),
+    receive
+        {[alias | Ref], Reply} -> {reply, Reply}
+    after 0 ->
+        timeout
+    end.
+
+%% ---------------------------------------------------------------- waiting
+
+%% What came of that which is waited for; nothing when the callback is woken, or the time is over.
+await(Waits, Time) ->
+    receive
+        {[alias | Ref], Reply} when is_map_key(Ref, Waits) ->
+            came(Ref, {reply, Reply}, Waits);
+        {'DOWN', Ref, _, _, Reason} when is_map_key(Ref, Waits) ->
+            came(Ref, {down, Reason}, Waits);
+        {timeout, Ref, limit} when is_map_key(Ref, Waits) ->
+            #{Ref := {limit, Call}} = Waits,
+            came(Call, late(Call), Waits);
+        {timeout, Ref, timer} when is_map_key(Ref, Waits) ->
+            came(Ref, timeout, Waits);
+        {Ref, Message} when is_reference(Ref), is_map_key(Ref, Waits) ->
+            came(Ref, {message, Message}, Waits);
+        '$otp_wake' ->
+            {[], Waits}
+    after Time ->
+        {[], Waits}
+    end.
+
+came(Ref, Event, Waits) ->
+    #{Ref := What} = Waits,
+    Number = element(2, What),
+    {[{Number, Event}], maps:remove(Number, forget(Ref, Waits))}.
+
+%% Waits no longer for what this reference stands for.
+forget(Ref, Waits) ->
+    case Waits of
+        #{Ref := {call, _Number, Limit}} ->
+            erlang:cancel_timer(Limit),
+            receive {timeout, Limit, _} -> ok after 0 -> ok end,
+            late(Ref),
+            maps:without([Ref, Limit], Waits);
+        #{Ref := {call, _Number}} ->
+            late(Ref),
+            maps:remove(Ref, Waits);
+        #{Ref := {timer, _Number}} ->
+            erlang:cancel_timer(Ref),
+            receive {timeout, Ref, _} -> ok after 0 -> ok end,
+            maps:remove(Ref, Waits);
+        #{Ref := {mailbox, _Number}} ->
+            maps:remove(Ref, Waits);
+        _ ->
+            Waits
+    end.

@@ -1,0 +1,138 @@
+//! Where messages go: processes, by themselves or by their names, here or on another node.
+
+use std::fmt;
+
+use crate::atom;
+use crate::data::{Any, Data, Malformed};
+use crate::vm::abi::{RawPid, RawTerm};
+use crate::vm::{Env, Term, current, turn};
+
+/// A process, or the name of one.
+#[derive(Clone, PartialEq)]
+pub(crate) enum To {
+    Local(RawPid),
+    /// A name on this node: an atom.
+    Name(RawTerm),
+    /// A process of another node, `{Name, Node}`, `{global, Name}` or `{via, Module, Name}`.
+    Far(Any),
+}
+
+impl To {
+    pub(crate) fn name(name: &str) -> Self {
+        Self::Name(current(|env| env.atom(name).raw()))
+    }
+
+    pub(crate) fn name_on(name: &str, node: &str) -> Self {
+        Self::Far(current(|env| Any::keep(env.tuple(&[env.atom(name).raw(), env.atom(node).raw()]))))
+    }
+
+    pub(crate) fn global(name: &str) -> Self {
+        Self::Far(current(|env| Any::keep(env.tuple(&[atom!("global").raw(env), env.atom(name).raw()]))))
+    }
+
+    /// The process of this node, if it is one now.
+    #[inline]
+    fn local(&self, env: Env<'_>) -> Option<RawPid> {
+        match self {
+            Self::Local(pid) => Some(*pid),
+            Self::Name(name) => env.adopt(*name).registered(),
+            Self::Far(_) => None,
+        }
+    }
+
+    /// Sends it the message that `make` makes; to nobody when there is nobody.
+    #[inline]
+    pub(crate) fn send(&self, make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
+        turn(|env, turn| {
+            let message = make(env);
+            match (self.local(env), self) {
+                (Some(pid), _) => turn.send(env, pid, message),
+                (None, Self::Far(_)) => turn.order(env, atom!("send"), &[self.encode(env), message]),
+                (None, _) => {}
+            }
+        });
+    }
+}
+
+impl Data for To {
+    #[inline]
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        match self {
+            Self::Local(pid) => env.adopt(pid.pid),
+            Self::Name(name) => env.adopt(*name),
+            Self::Far(far) => far.encode(env),
+        }
+    }
+
+    #[inline]
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        if let Some(pid) = term.local_pid() {
+            return Ok(Self::Local(pid));
+        }
+        if term.is_atom() {
+            return Ok(Self::Name(term.raw()));
+        }
+        let named = || {
+            let tuple = term.tuple()?;
+            let first = tuple.get(0)?;
+            let pair = tuple.len() == 2 && first.is_atom() && (tuple.get(1)?.is_atom() || first.is(atom!("global")));
+            let via = tuple.len() == 3 && first.is(atom!("via")) && tuple.get(1)?.is_atom();
+            Some(pair || via)
+        };
+        if term.is_pid() || named().unwrap_or(false) {
+            return Ok(Self::Far(Any::keep(term)));
+        }
+        Err(Malformed::expected("a process or the name of one"))
+    }
+
+    fn erlang_type() -> String {
+        "pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}".into()
+    }
+}
+
+impl fmt::Debug for To {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Any::of(self).fmt(f)
+    }
+}
+
+/// A process of whatever kind, of this node or another.
+#[derive(Clone, PartialEq)]
+pub struct Pid(pub(crate) To);
+
+impl Pid {
+    /// The process that runs this.
+    pub fn own() -> Self {
+        Self(To::Local(current(|env| env.own_pid())))
+    }
+
+    /// The process of this node that bears the name now.
+    pub fn registered(name: &str) -> Option<Self> {
+        current(|env| env.atom(name).registered()).map(|pid| Self(To::Local(pid)))
+    }
+
+    /// Sends it a message: what its `#[info]` takes, or any process of Erlang's.
+    pub fn send<T: Data>(&self, message: &T) {
+        self.0.send(|env| message.encode(env));
+    }
+}
+
+impl fmt::Debug for Pid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Data for Pid {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.0.encode(env)
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        if term.is_pid() { To::decode(term).map(Self) } else { Err(Malformed::expected("a process")) }
+    }
+
+    fn erlang_type() -> String {
+        "pid()".into()
+    }
+}

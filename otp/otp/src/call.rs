@@ -1,0 +1,103 @@
+//! Calls: a message to a gen_server (or gen_statem), and the answer, which is waited for.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crate::address::To;
+use crate::atom;
+use crate::data::{Data, Malformed};
+use crate::reason::{CallError, Reason, milliseconds};
+use crate::vm::{Env, Term, Turn};
+use crate::waiting::Wait;
+
+type Request = Box<dyn for<'a> FnOnce(Env<'a>) -> Term<'a> + Send>;
+
+/// A call that is made when this is first awaited. It has five seconds unless [`Call::within`] says otherwise, as in OTP.
+#[must_use = "a call is made when it is awaited"]
+pub struct Call<R> {
+    state: State<R>,
+}
+
+enum State<R> {
+    New { to: To, request: Request, time: Option<Duration> },
+    Made(Wait<Result<R, CallError>>, Option<Duration>),
+    Over,
+}
+
+impl<R> fmt::Debug for Call<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").finish_non_exhaustive()
+    }
+}
+
+impl<R> Unpin for Call<R> {}
+
+impl<R> Call<R> {
+    pub(crate) fn new(to: To, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Self {
+        Self { state: State::New { to, request: Box::new(request), time: Some(Duration::from_secs(5)) } }
+    }
+
+    /// How long to wait for the answer. One that comes later is dropped.
+    pub fn within(mut self, limit: Duration) -> Self {
+        if let State::New { time, .. } = &mut self.state {
+            *time = Some(limit);
+        }
+        self
+    }
+
+    /// Waits as long as who was asked is there.
+    pub fn without_limit(mut self) -> Self {
+        if let State::New { time, .. } = &mut self.state {
+            *time = None;
+        }
+        self
+    }
+}
+
+impl<R: Data + Send + 'static> Future for Call<R> {
+    type Output = Result<R, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let State::New { .. } = self.state {
+            let State::New { to, request, time } = std::mem::replace(&mut self.state, State::Over) else {
+                return Poll::Pending;
+            };
+            let ask = move |env: Env<'_>, turn: &Turn, number: u64| {
+                let limit = time.map_or_else(|| atom!("infinity").term(env), |time| milliseconds(time).encode(env));
+                turn.order(env, atom!("call"), &[number.encode(env), to.encode(env), request(env), limit]);
+            };
+            self.state = State::Made(Wait::new(ask, answer::<R>), time);
+        }
+        let State::Made(wait, time) = &mut self.state else {
+            panic!("this call was polled after it had been answered");
+        };
+        let time = *time;
+        let Poll::Ready(answer) = Pin::new(wait).poll(context) else { return Poll::Pending };
+        self.state = State::Over;
+        Poll::Ready(answer.map_err(|error| match error {
+            CallError::Timeout(_) => CallError::Timeout(time.unwrap_or_default()),
+            other => other,
+        }))
+    }
+}
+
+/// `timeout`, `{reply, Reply}` or `{down, Reason}`.
+fn answer<R: Data>(event: Term<'_>) -> Result<R, CallError> {
+    if event.is(atom!("timeout")) {
+        return Err(CallError::Timeout(Duration::ZERO));
+    }
+    let malformed = || CallError::Malformed(Malformed::expected("an answer"));
+    let [what, content] = event.tuple().and_then(|event| event.array()).ok_or_else(malformed)?;
+    if what.is(atom!("down")) {
+        return Err(CallError::Down(Reason::decode(content).map_err(CallError::Malformed)?));
+    }
+    if let Some([tag, why]) = content.tuple().and_then(|tuple| tuple.array())
+        && tag.is(atom!("$refused"))
+    {
+        return Err(CallError::Refused(String::decode(why).unwrap_or_default()));
+    }
+    R::decode(content).map_err(CallError::Malformed)
+}

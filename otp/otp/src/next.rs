@@ -1,0 +1,155 @@
+//! What callbacks return beside their values: what the process does next, and replies that come later.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use crate::atom;
+use crate::data::{Any, Data};
+use crate::reason::{Reason, milliseconds};
+use crate::vm::{Env, Term, turn};
+
+/// What a process does after a callback.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[must_use = "this is what a callback returns"]
+pub enum Next {
+    /// It takes the next message when there is one.
+    #[default]
+    Wait,
+    /// The same, and if none comes within this time, its `#[timeout]` is called.
+    WaitAtMost(Duration),
+    /// It takes the next message, and until then lies in as little memory as can be.
+    Hibernate,
+    /// It ends, after its `#[terminate]`.
+    Stop(Reason),
+}
+
+impl Next {
+    /// Ends the process as one that has done its work.
+    pub fn stop() -> Self {
+        Self::Stop(Reason::Normal)
+    }
+
+    /// `ok`, `hibernate`, `{timeout, Milliseconds}`, `{stop, Reason}`.
+    #[inline]
+    pub(crate) fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        match self {
+            Self::Wait => atom!("ok").term(env),
+            Self::Hibernate => atom!("hibernate").term(env),
+            Self::WaitAtMost(time) => env.tuple(&[atom!("timeout").raw(env), milliseconds(*time).encode(env).raw()]),
+            Self::Stop(reason) => env.tuple(&[atom!("stop").raw(env), reason.encode(env).raw()]),
+        }
+    }
+}
+
+impl From<()> for Next {
+    #[inline]
+    fn from((): ()) -> Self {
+        Self::Wait
+    }
+}
+
+/// A reply, with what the process does next. A callback that does nothing special next returns the value alone.
+#[derive(Clone, Debug)]
+#[must_use = "this is what a #[call] returns"]
+pub struct Reply<T> {
+    pub value: T,
+    pub next: Next,
+}
+
+impl<T> Reply<T> {
+    pub fn new(value: T, next: Next) -> Self {
+        Self { value, next }
+    }
+
+    /// The reply, and then the end of the process.
+    pub fn and_stop(value: T, reason: impl Into<Reason>) -> Self {
+        Self { value, next: Next::Stop(reason.into()) }
+    }
+}
+
+/// What a `#[call]` may return: the reply, or a [`Reply`] that says what the process does next.
+#[diagnostic::on_unimplemented(
+    message = "a #[call] cannot return `{Self}`, because it has no form in Erlang",
+    label = "this is neither `Data` nor a `Reply` of such",
+    note = "`#[derive(otp::Data)]` gives a type of yours a form"
+)]
+pub trait IntoReply {
+    type Value: Data;
+    fn into_reply(self) -> Reply<Self::Value>;
+}
+
+impl<T: Data> IntoReply for T {
+    type Value = T;
+
+    #[inline]
+    fn into_reply(self) -> Reply<T> {
+        Reply { value: self, next: Next::Wait }
+    }
+}
+
+impl<T: Data> IntoReply for Reply<T> {
+    type Value = T;
+
+    #[inline]
+    fn into_reply(self) -> Self {
+        self
+    }
+}
+
+/// Who made a call that is answered later: a `#[call]` that takes one returns nothing, and [`Caller::reply`] may be used in any
+/// callback after. Who is never answered waits until its time is over.
+#[derive(Clone, Debug)]
+#[must_use = "whoever called waits for the reply"]
+pub struct Caller<R> {
+    from: Any,
+    _reply: PhantomData<fn(R)>,
+}
+
+impl<R: Data> Caller<R> {
+    pub(crate) fn keep(from: Term<'_>) -> Self {
+        Self { from: Any::keep(from), _reply: PhantomData }
+    }
+
+    /// Answers the call.
+    pub fn reply(self, reply: R) {
+        turn(|env, turn| {
+            let from = self.from.encode(env);
+            let Some(client) = Client::read(from) else { return };
+            let message = client.message(env, reply.encode(env));
+            turn.order(env, atom!("send"), &[client.to, message]);
+        });
+    }
+}
+
+/// `{Pid, Tag}`: who made a call.
+pub(crate) struct Client<'a> {
+    pub(crate) to: Term<'a>,
+    tag: Term<'a>,
+}
+
+impl<'a> Client<'a> {
+    #[inline]
+    pub(crate) fn read(from: Term<'a>) -> Option<Self> {
+        let [client, tag] = from.tuple()?.array()?;
+        if !client.is_pid() {
+            return None;
+        }
+        // Since OTP 24 a caller gives an alias of itself, which is gone once it waits no longer.
+        let to = match tag.cell() {
+            Some((alias, reference)) if alias.is(atom!("alias")) && reference.is_reference() => reference,
+            _ => client,
+        };
+        Some(Self { to, tag })
+    }
+
+    #[inline]
+    pub(crate) fn message(&self, env: Env<'a>, reply: Term<'a>) -> Term<'a> {
+        env.tuple(&[self.tag.raw(), reply.raw()])
+    }
+
+    /// What the Erlang half is to send: `[To | {Tag, Reply}]`.
+    #[inline]
+    pub(crate) fn answer(&self, env: Env<'a>, reply: Term<'a>) -> Term<'a> {
+        env.cell(self.to, self.message(env, reply))
+    }
+}

@@ -1,0 +1,122 @@
+//! One call from the VM: its environment, what the code that it runs orders, and what that waits for.
+//!
+//! What a native function cannot do itself (call another process, link to it, start a timer) it orders: the Erlang half does
+//! it when the function has returned. What was ordered is done in the order of the code.
+
+use std::cell::{Cell, RefCell};
+use std::ptr;
+
+use super::abi::{RawEnv, RawPid, RawTerm};
+use super::{Atom, Env, Term};
+use crate::waiting::Waits;
+
+/// One call from the VM.
+#[derive(Debug)]
+pub struct Turn {
+    raw: *mut RawEnv,
+    /// Whether it came on a scheduler that may be held up.
+    pub(crate) dirty: bool,
+    orders: RefCell<Vec<RawTerm>>,
+    /// What the future that is polled waits for; it moves in from the process and back out.
+    pub(crate) waits: RefCell<Waits>,
+    /// What the waker of the future that is polled bears as its data, or 0.
+    pub(crate) polled: Cell<usize>,
+    /// The reply that an async callback came to.
+    pub(crate) answer: Cell<Option<RawTerm>>,
+}
+
+thread_local! {
+    /// The call that this thread is in.
+    static CURRENT: Cell<*const Turn> = const { Cell::new(ptr::null()) };
+}
+
+impl Turn {
+    #[inline]
+    pub(crate) fn new(env: Env<'_>, dirty: bool) -> Self {
+        Self {
+            raw: env.raw(),
+            dirty,
+            orders: RefCell::new(Vec::new()),
+            waits: RefCell::new(Waits::new()),
+            polled: Cell::new(0),
+            answer: Cell::new(None),
+        }
+    }
+
+    /// Runs `body` as what this call does.
+    #[inline]
+    pub(crate) fn enter<R>(&self, body: impl FnOnce() -> R) -> R {
+        struct Leave(*const Turn);
+        impl Drop for Leave {
+            fn drop(&mut self) {
+                CURRENT.set(self.0);
+            }
+        }
+        let _leave = Leave(CURRENT.replace(self));
+        body()
+    }
+
+    /// Orders `{What, Element, …}` of the Erlang half.
+    pub(crate) fn order<'a>(&self, env: Env<'a>, what: &Atom, elements: &[Term<'a>]) {
+        let mut all = Vec::with_capacity(elements.len() + 1);
+        all.push(what.raw(env));
+        all.extend(elements.iter().map(|element| element.raw()));
+        self.orders.borrow_mut().push(env.tuple(&all).raw());
+    }
+
+    /// Sends to a process of this node: at once, unless something was ordered before, which must not be overtaken.
+    #[inline]
+    pub(crate) fn send<'a>(&self, env: Env<'a>, to: RawPid, message: Term<'a>) {
+        if self.orders.borrow().is_empty() {
+            env.send(to, message);
+        } else {
+            self.order(env, crate::atom!("send"), &[env.adopt(to.pid), message]);
+        }
+    }
+
+    /// `result`, or `{orders, Orders, result}` when something was ordered.
+    #[inline]
+    pub(crate) fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
+        if self.orders.borrow().is_empty() {
+            return result;
+        }
+        let orders = self.orders.take();
+        env.tuple(&[crate::atom!("orders").raw(env), env.list(&orders).raw(), result.raw()])
+    }
+}
+
+/// Runs `body` with the call that this thread is in.
+///
+/// # Panics
+/// On a thread that no process runs on.
+#[inline]
+pub(crate) fn turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> R {
+    let found = try_turn(body);
+    found.expect("only a process can do this, and this code runs outside of one")
+}
+
+/// The same, or `None` on a thread that no process runs on.
+#[inline]
+pub(crate) fn try_turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> Option<R> {
+    let turn = CURRENT.get();
+    if turn.is_null() {
+        return None;
+    }
+    // SAFETY: `enter` put it there and takes it away before the call ends that it is of; so its environment is valid too.
+    let (env, turn) = unsafe { (Env::new((*turn).raw), &*turn) };
+    Some(body(env, turn))
+}
+
+/// Runs `body` with the environment of the process that runs this code.
+///
+/// # Panics
+/// On a thread that no process runs on.
+#[inline]
+pub fn current<R>(body: impl for<'a> FnOnce(Env<'a>) -> R) -> R {
+    turn(|env, _| body(env))
+}
+
+/// Whether this thread is in a call from the VM.
+pub(crate) fn in_call() -> bool {
+    !CURRENT.get().is_null()
+}
