@@ -4,6 +4,7 @@
 mod behaviour;
 mod gen_server;
 mod supervisor;
+mod test;
 
 use proc_macro::TokenStream;
 
@@ -17,4 +18,10 @@ pub fn gen_server(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn supervisor(arguments: TokenStream, item: TokenStream) -> TokenStream {
     supervisor::expand(arguments.into(), item.into()).into()
+}
+
+/// A test that runs inside of a VM, by `cargo otp test`; see the documentation of `otp::testing`.
+#[proc_macro_attribute]
+pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    test::expand(arguments.into(), item.into()).into()
 }

@@ -19,6 +19,10 @@ impl Any {
         Self(Kept::of(term))
     }
 
+    pub(crate) fn read<R>(&self, read: impl FnOnce(Term<'_>) -> R) -> R {
+        self.0.with(read)
+    }
+
     /// The value, read as a `T`.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ mod turn;
 
 pub use atom::Atom;
 pub use entry::entry;
+pub(crate) use entry::part;
 pub use env::Env;
 pub(crate) use env::send_from_anywhere;
 pub use kept::Kept;
