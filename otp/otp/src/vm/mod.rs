@@ -12,13 +12,17 @@ pub mod abi;
 mod atom;
 mod entry;
 mod env;
+mod kept;
 mod slot;
+mod stack;
 mod term;
 
 pub use atom::Atom;
 pub use entry::entry;
 pub use env::{Env, current, enter};
+pub(crate) use kept::Kept;
 pub use slot::{Slot, SlotType};
+pub(crate) use stack::lowest;
 pub use term::{MapEntries, Term, Tuple};
 
 use std::sync::OnceLock;

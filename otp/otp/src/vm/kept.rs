@@ -1,0 +1,87 @@
+//! A term that outlives the call that it came with: it lies in an environment of its own.
+
+use std::ptr::NonNull;
+use std::sync::{Mutex, TryLockError};
+
+use super::abi::{INTERNAL_HASH, RawEnv, RawTerm};
+use super::{Env, Term, vm};
+
+/// An environment that belongs to no process, and is freed with this.
+struct Owned(NonNull<RawEnv>);
+
+impl Owned {
+    fn new() -> Self {
+        // SAFETY: takes nothing. The VM ends itself when it has no memory, so it never returns null.
+        let made = unsafe { (vm().alloc_env)() };
+        Self(NonNull::new(made).expect("the VM gives an environment"))
+    }
+
+    fn env(&self) -> Env<'_> {
+        // SAFETY: it is freed when `self` is dropped, and the borrow ends before that.
+        unsafe { Env::new(self.0.as_ptr()) }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: allocated once, and freed once; nothing borrows it any more.
+        unsafe { (vm().free_env)(self.0.as_ptr()) };
+    }
+}
+
+/// A term and the environment that it lies in, which holds nothing else and never changes once it is made.
+pub(crate) struct Kept {
+    owned: Owned,
+    raw: RawTerm,
+    /// Who reads the term with its own environment.
+    reading: Mutex<()>,
+}
+
+// SAFETY: an environment that belongs to no process is bound to no thread.
+unsafe impl Send for Kept {}
+// SAFETY: two threads must not use one environment at once, because even an accessor may put something into it (a binary
+// that begins inside of a byte is copied there to be read). The environment is only used by who holds `reading`. The others
+// only read the words of the term, which never change: to copy it somewhere else, to compare it, or to hash it.
+unsafe impl Sync for Kept {}
+
+impl Kept {
+    /// What `make` makes in the environment that it is given.
+    pub(crate) fn new(make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) -> Self {
+        let owned = Owned::new();
+        let raw = make(owned.env()).raw();
+        Self { owned, raw, reading: Mutex::new(()) }
+    }
+
+    /// A copy of it for whoever needs it elsewhere.
+    pub(crate) fn copy_to<'b>(&self, env: Env<'b>) -> Term<'b> {
+        // SAFETY: a whole term, which is only read, and a valid environment that is the caller's.
+        env.adopt(unsafe { (vm().make_copy)(env.raw(), self.raw) })
+    }
+
+    /// Lets `body` look at the term. Never waits, because a scheduler must not: who comes while another looks at it looks at a
+    /// copy.
+    pub(crate) fn look<R>(&self, body: impl FnOnce(Term<'_>) -> R) -> R {
+        let _reading = match self.reading.try_lock() {
+            Ok(reading) => reading,
+            // Nothing is half done when a reader panics.
+            Err(TryLockError::Poisoned(reading)) => reading.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let other = Owned::new();
+                return body(self.copy_to(other.env()));
+            }
+        };
+        body(self.owned.env().adopt(self.raw))
+    }
+
+    /// Whether both are the same value, as `=:=` has it.
+    pub(crate) fn is_identical(&self, other: &Self) -> bool {
+        // SAFETY: whole terms, which are only read.
+        unsafe { (vm().is_identical)(self.raw, other.raw) != 0 }
+    }
+
+    /// The same for terms that are identical, in this run of the VM.
+    pub(crate) fn hash(&self) -> u64 {
+        // SAFETY: a whole term, which is only read.
+        unsafe { (vm().hash)(INTERNAL_HASH, self.raw, 0) }
+    }
+}
