@@ -1,6 +1,7 @@
 //! The attributes of `kizami-otp`. Each reads what the user wrote into a model (`gen_server::Model`) and writes the code
 //! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
 
+mod data;
 mod gen_server;
 mod supervisor;
 
@@ -16,4 +17,10 @@ pub fn gen_server(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn supervisor(arguments: TokenStream, item: TokenStream) -> TokenStream {
     supervisor::expand(arguments.into(), item.into()).into()
+}
+
+/// Gives a struct or an enum its form in Erlang; see the documentation of `otp::Data`.
+#[proc_macro_derive(Data, attributes(otp))]
+pub fn data(item: TokenStream) -> TokenStream {
+    data::expand(item.into()).into()
 }

@@ -11,8 +11,8 @@ pub mod server;
 pub mod supervisor;
 pub mod vm;
 
-pub use data::{Data, Malformed};
-pub use kizami_otp_macros::{gen_server, supervisor};
+pub use data::{Any, Bytes, Data, Malformed, Name};
+pub use kizami_otp_macros::{Data, gen_server, supervisor};
 pub use server::{GenServer, Init, Server};
 pub use supervisor::{Args, Child, Tree, one_for_all, one_for_one, rest_for_one, supervisor, worker};
 

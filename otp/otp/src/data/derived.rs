@@ -10,6 +10,24 @@ pub fn tagged<'a>(elements: Option<Tuple<'a>>, tag: &Atom, arity: usize) -> Opti
     elements.filter(|elements| elements.len() == arity && elements.get(0).is_some_and(|first| first.is(tag)))
 }
 
+/// The atom `tag`, or the tuple of it and the rest.
+#[inline]
+pub fn tuple<'a, const N: usize>(env: Env<'a>, tag: &Atom, rest: [RawTerm; N]) -> Term<'a> {
+    if N == 0 {
+        return tag.term(env);
+    }
+    // A tuple as long as a struct of the user's has fields.
+    const SHORT: usize = 15;
+    if N <= SHORT {
+        let mut elements = [0; SHORT + 1];
+        elements[0] = tag.term(env).raw();
+        elements[1..=N].copy_from_slice(&rest);
+        return env.tuple(&elements[..=N]);
+    }
+    let elements: Vec<_> = std::iter::once(tag.term(env).raw()).chain(rest).collect();
+    env.tuple(&elements)
+}
+
 /// A map with these keys, of which no two are the same.
 #[inline]
 pub fn map<'a, const N: usize>(env: Env<'a>, keys: [&Atom; N], values: [RawTerm; N]) -> Term<'a> {
