@@ -197,7 +197,8 @@ impl<'a> Term<'a> {
         const FIRST: c_int = 1;
         // SAFETY: room for one; it is destroyed when the entries are dropped.
         let is = unsafe { (vm().map_iterator_create)(self.env.raw(), self.raw, &raw mut iterator, FIRST) != 0 };
-        is.then_some(MapEntries { iterator, env: self.env })
+        // Not made where there is none: what is made is destroyed.
+        is.then(|| MapEntries { iterator, env: self.env })
     }
 
     /// The same value in another environment.
