@@ -58,6 +58,10 @@ pub struct Ready;
 #[derive(Clone, Debug, Data)]
 pub enum Command {
     Stop,
+    /// A name that no atom of Latin-1 has.
+    Πίσω,
+    #[otp(rename = "it's")]
+    Größe(u8),
     #[otp(rename = "receive")]
     Take(u8, Any),
     Take3(u8, u8, Ready),

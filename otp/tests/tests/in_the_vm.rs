@@ -40,7 +40,7 @@ fn each_type_has_the_form_that_its_documentation_says() {
          [1, 2, 3] = lists:sort(echo:near_set(E, [3, 1, 2])), [<<\"a\">>, <<\"b\">>] = echo:near_sorted_set(E, [<<\"b\">>, <<\"a\">>]),
          same(record, E, [{point, 1.0, nan}]), same(newtype, E, [20.5]), same(generic, E, [{pair, {pair, true, false}, {pair, true, true}}]),
          same(unit, E, [ready]),
-         same(command, E, [stop, {'receive', 1, self()}, {take3, 1, 2, ready}, {move_by, #{by => {1, -1}, fast => true}}]),
+         same(command, E, [stop, 'πίσω', {'it\\'s', 1}, {'receive', 1, self()}, {take3, 1, 2, ready}, {move_by, #{by => {1, -1}, fast => true}}]),
          same(closed, E, [#{kind => a, type => {pair, 1, 2}}])",
     );
 }
@@ -66,7 +66,7 @@ fn what_is_wrong_is_said_with_its_place() {
     check(
         &[],
         "<<\"expected true or false at pair, element 2, element 2\">> = refused(fun() -> echo:pair(E, {1, 2}) end),
-         <<\"expected stop, {receive, _, _}, {take3, _, _, _} or {move_by, #{…}} at command, element 2\"/utf8>> =
+         <<\"expected stop, πίσω, {it's, _}, {receive, _, _}, {take3, _, _, _} or {move_by, #{…}} at command, element 2\"/utf8>> =
              refused(fun() -> echo:command(E, {take3, 1, 2}) end),
          <<\"expected an integer from 0 to 255 at command, element 2, receive, element 2\">> =
              refused(fun() -> echo:command(E, {'receive', 256, x}) end),

@@ -65,9 +65,12 @@ fn form(name: &str) -> String {
 }
 
 fn check(name: &LitStr) -> Result<()> {
-    let text = name.value();
-    if text.len() > 255 || !text.is_ascii() {
-        return Err(Error::new_spanned(name, "this names an atom: at most 255 characters, all of ASCII"));
+    let characters = name.value().chars().count();
+    if characters > 255 {
+        return Err(Error::new_spanned(
+            name,
+            format!("an atom has at most 255 characters, and this is of {characters}"),
+        ));
     }
     Ok(())
 }

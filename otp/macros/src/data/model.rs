@@ -105,8 +105,11 @@ fn enumeration(input: &DeriveInput, data: &syn::DataEnum, wrong: &mut Problems) 
         let shape = shape(&variant.fields, false, attributes.open.is_some(), wrong);
         let same = variants.iter().find(|other| other.erlang == erlang && other.shape.length() == shape.length());
         if let Some(other) = same {
-            let form = if shape.length() == 0 { "the atom" } else { "a tuple of as many elements that begins with" };
-            wrong.add(&variant.ident, &format!("this would be {form} {erlang} in Erlang, as {} is", other.name));
+            let both = match shape.length() {
+                0 => format!("both are the atom {erlang}"),
+                length => format!("both are tuples of {} that begin with {erlang}", length + 1),
+            };
+            wrong.add(&variant.ident, &format!("in Erlang this could not be told from {}: {both}", other.name));
         }
         variants.push(Variant { name: variant.ident.clone(), erlang, shape });
     }
@@ -142,7 +145,7 @@ fn shape(written: &Fields, record: bool, open: bool, wrong: &mut Problems) -> Sh
         let erlang = attributes.rename.map_or_else(|| plain(&member), |name| name.value());
         if let Some(other) = fields.iter().find(|other| map && other.erlang == erlang) {
             let other = plain(&other.member);
-            wrong.add(&member, &format!("this would have the key {erlang} in Erlang, as {other} has"));
+            wrong.add(&member, &format!("{other} has the key {erlang} in Erlang already"));
         }
         fields.push(Field {
             member,

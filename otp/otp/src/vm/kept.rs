@@ -1,7 +1,6 @@
 //! A term that outlives the call that it came with: it lies in an environment of its own.
 
 use std::ptr::NonNull;
-use std::sync::{Mutex, TryLockError};
 
 use super::abi::{INTERNAL_HASH, RawEnv, RawTerm};
 use super::{Env, Term, vm};
@@ -31,17 +30,15 @@ impl Drop for Owned {
 
 /// A term and the environment that it lies in, which holds nothing else and never changes once it is made.
 pub(crate) struct Kept {
-    owned: Owned,
+    _owned: Owned,
     raw: RawTerm,
-    /// Who reads the term with its own environment.
-    reading: Mutex<()>,
 }
 
 // SAFETY: an environment that belongs to no process is bound to no thread.
 unsafe impl Send for Kept {}
 // SAFETY: two threads must not use one environment at once, because even an accessor may put something into it (a binary
-// that begins inside of a byte is copied there to be read). The environment is only used by who holds `reading`. The others
-// only read the words of the term, which never change: to copy it somewhere else, to compare it, or to hash it.
+// that begins inside of a byte is copied there to be read). Nobody uses this one after the term was made: all that is done with
+// the term reads its words, which never change, to copy it somewhere else, to compare it, or to hash it.
 unsafe impl Sync for Kept {}
 
 impl Kept {
@@ -49,7 +46,7 @@ impl Kept {
     pub(crate) fn new(make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) -> Self {
         let owned = Owned::new();
         let raw = make(owned.env()).raw();
-        Self { owned, raw, reading: Mutex::new(()) }
+        Self { _owned: owned, raw }
     }
 
     /// A copy of it for whoever needs it elsewhere.
@@ -58,19 +55,10 @@ impl Kept {
         env.adopt(unsafe { (vm().make_copy)(env.raw(), self.raw) })
     }
 
-    /// Lets `body` look at the term. Never waits, because a scheduler must not: who comes while another looks at it looks at a
-    /// copy.
+    /// Lets `body` look at the term; at a copy, because others may look at it too, and a scheduler must not wait for them.
     pub(crate) fn look<R>(&self, body: impl FnOnce(Term<'_>) -> R) -> R {
-        let _reading = match self.reading.try_lock() {
-            Ok(reading) => reading,
-            // Nothing is half done when a reader panics.
-            Err(TryLockError::Poisoned(reading)) => reading.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                let other = Owned::new();
-                return body(self.copy_to(other.env()));
-            }
-        };
-        body(self.owned.env().adopt(self.raw))
+        let owned = Owned::new();
+        body(self.copy_to(owned.env()))
     }
 
     /// Whether both are the same value, as `=:=` has it.
