@@ -1,9 +1,9 @@
 %% Tries a library of kizami-otp with terms that nobody would send.
 %%
-%%   erl -noshell -run fuzz main NATIVE SECONDS SEED
+%%   erl -noshell -pa . -pa WHERE_FUZZ_IS -run fuzz main SECONDS SEED
 %%
-%% runs in a folder with the modules of an application, the source of its native module NATIVE and the library. It starts every
-%% server that is there and asks it for everything that its module's -specs promise: with arguments of the type, with such in which
+%% runs in a folder with the modules of an application, compiled with +debug_info, and its library, such as the ebin that cargo
+%% otp build makes. It starts every server that is there and asks it for everything that its module's -specs promise: with arguments of the type, with such in which
 %% something was changed, and with any terms. Beside that it calls the native functions themselves, all that the module has, with
 %% any terms. What must hold:
 %%
@@ -23,13 +23,14 @@
 
 -define(WORKERS, 4).
 
-main([Native, Seconds, Seed]) ->
+main([Seconds, Seed]) ->
     logger:set_primary_config(level, none),
     process_flag(trap_exit, true),
-    io:format("fuzz of ~s for ~s s, seed ~s~n", [Native, Seconds, Seed]),
-    {ok, Module} = compile:file(Native, [export_all, nowarn_export_all]),
+    Modules = [{list_to_atom(filename:rootname(Beam)), forms(Beam)} || Beam <- filelib:wildcard("*.beam")],
+    [Module] = [open(Module, Forms) || {Module, Forms} <- Modules, lists:keymember(on_load, 3, Forms)],
+    io:format("fuzz of ~s for ~s s, seed ~s~n", [Module, Seconds, Seed]),
     Nifs = Module:module_info(nifs),
-    Servers = lists:append([describe(list_to_atom(filename:rootname(Beam))) || Beam <- filelib:wildcard("*.beam")]),
+    Servers = lists:append([describe(Name, Forms) || {Name, Forms} <- Modules]),
     [io:format("~s: ~b functions~n", [Server, length(Specs)]) || {Server, _, Specs, _} <- Servers],
     io:format("native: ~s~n", [lists:join(" ", [io_lib:format("~s/~b", [N, A]) || {N, A} <- lists:sort(Nifs)])]),
     Workers = [spawn_link(fun() -> worker(Number, list_to_integer(Seed), list_to_integer(Seconds), Module, Nifs, Servers) end)
@@ -48,10 +49,20 @@ main([Native, Seconds, Seed]) ->
         false -> io:format("passed~n"), halt(0)
     end.
 
+forms(Beam) ->
+    case beam_lib:chunks(Beam, [abstract_code]) of
+        {ok, {_, [{abstract_code, {raw_abstract_v1, Forms}}]}} -> Forms;
+        _ -> []
+    end.
+
+%% Loads the native module with all its functions exported.
+open(Module, Forms) ->
+    {ok, Module, Code} = compile:forms(Forms, [export_all, nowarn_export_all]),
+    {module, Module} = code:load_binary(Module, filename:absname(atom_to_list(Module) ++ ".beam"), Code),
+    Module.
+
 %% {Module, Spec of its start, Specs of its calls, Types}, if it is a server's.
-describe(Module) ->
-    {ok, {_, [{abstract_code, Code}]}} = beam_lib:chunks(atom_to_list(Module), [abstract_code]),
-    Forms = case Code of {raw_abstract_v1, All} -> All; no_abstract_code -> [] end,
+describe(Module, Forms) ->
     Types = maps:from_list([{Name, Type} || {attribute, _, type, {Name, Type, _}} <- Forms]),
     Specs = [#spec{module = Module, name = Name, arguments = Arguments, result = Result}
              || {attribute, _, spec, {{Name, _}, [{type, _, 'fun', [{type, _, product, Arguments}, Result]}]}} <- Forms],

@@ -18,7 +18,7 @@ fn no_term_is_more_than_an_error_value() {
     if let Ok(k) = std::env::var("KEEP") {
         std::process::Command::new("cp").arg("-rT").arg(folder.path()).arg(k).status().unwrap();
     }
-    let arguments = ["-noshell", "-pa", ".", "-run", "fuzz", "main", "otp_tests_native", &seconds, &seed];
+    let arguments = ["-noshell", "-pa", ".", "-run", "fuzz", "main", &seconds, &seed];
     println!("seed {seed}");
     let said = vm::run(folder.path(), Command::new("erl").args(arguments));
     println!("{said}");
