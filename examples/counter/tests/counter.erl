@@ -46,4 +46,3 @@ call(Server, Request) ->
         {'$refused', Why} -> erlang:error({refused, Why});
         Reply -> Reply
     end.
-

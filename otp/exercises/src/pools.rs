@@ -105,7 +105,9 @@ async fn a_slow_start_holds_up_nobody_else() {
 
 #[otp::test]
 async fn a_child_that_panics_is_started_anew_until_it_is_too_often() {
-    otp::erlang::apply::<otp::Any>("erlang", "process_flag", (crate::pools::trap(), true)).await.expect("a flag");
+    otp::erlang::apply::<otp::Any>("erlang", "process_flag", (otp::Name::from(otp::atom!("trap_exit")), true))
+        .await
+        .expect("a flag");
     let pool = a_pool("pool_d", "").await;
     pool.start(("one".into(), 0)).await.expect("it starts");
     for _ in 0..2 {
@@ -128,25 +130,4 @@ async fn a_full_pool_says_so() {
         pool.start(("one".into(), 0)).await.expect("it starts");
     }
     assert!(pool.start(("one".into(), 0)).await.expect_err("it is full").to_string().contains("max_children"));
-}
-
-fn trap() -> otp::Any {
-    // An atom as a value.
-    otp::Any::of(&Trap)
-}
-
-struct Trap;
-
-impl otp::Data for Trap {
-    fn encode<'a>(&self, env: otp::vm::Env<'a>) -> otp::vm::Term<'a> {
-        env.atom("trap_exit")
-    }
-
-    fn decode(_: otp::vm::Term<'_>) -> Result<Self, otp::Malformed> {
-        Err(otp::Malformed::expected("nothing"))
-    }
-
-    fn erlang_type() -> String {
-        "trap_exit".into()
-    }
 }

@@ -115,7 +115,9 @@ async fn one_that_hibernates_wakes_up() {
 
 #[otp::test]
 async fn it_ends_as_it_says_and_terminate_sees_why() {
-    otp::erlang::apply::<bool>("erlang", "process_flag", (Trap, true)).await.expect("a flag");
+    otp::erlang::apply::<bool>("erlang", "process_flag", (otp::Name::from(otp::atom!("trap_exit")), true))
+        .await
+        .expect("a flag");
     let one = started().await;
     assert_eq!(one.end().await, Ok("last words".to_owned()));
     assert_eq!(one.timeouts().await, Err(CallError::Down(Reason::NoProcess)));
@@ -127,22 +129,6 @@ async fn it_ends_as_it_says_and_terminate_sees_why() {
     assert!(matches!(end, Err(CallError::Down(Reason::Other(_) | Reason::NoProcess))), "{end:?}");
     mailbox.address().send(&5);
     assert_eq!(mailbox.receive().await, Ok(5));
-}
-
-struct Trap;
-
-impl otp::Data for Trap {
-    fn encode<'a>(&self, env: otp::vm::Env<'a>) -> otp::vm::Term<'a> {
-        env.atom("trap_exit")
-    }
-
-    fn decode(_: otp::vm::Term<'_>) -> Result<Self, otp::Malformed> {
-        Err(otp::Malformed::expected("nothing"))
-    }
-
-    fn erlang_type() -> String {
-        "trap_exit".into()
-    }
 }
 
 /// Watches one end of [`Next1`] and notes what it was told.
@@ -193,12 +179,6 @@ impl Watcher {
     }
 }
 
-impl std::fmt::Display for Watcher {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}", self.down)
-    }
-}
-
 #[otp::test]
 async fn the_end_of_a_watched_process_is_told_with_its_reason() {
     let cases = [
@@ -239,21 +219,8 @@ async fn one_that_is_not_needed_is_not_started() {
 }
 
 /// Shown as its term, and restored from one.
+#[derive(otp::Data)]
 pub struct Shown(u32);
-
-impl otp::Data for Shown {
-    fn encode<'a>(&self, env: otp::vm::Env<'a>) -> otp::vm::Term<'a> {
-        self.0.encode(env)
-    }
-
-    fn decode(term: otp::vm::Term<'_>) -> Result<Self, otp::Malformed> {
-        u32::decode(term).map(Self)
-    }
-
-    fn erlang_type() -> String {
-        u32::erlang_type()
-    }
-}
 
 #[gen_server]
 impl Shown {

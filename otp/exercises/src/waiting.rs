@@ -136,34 +136,23 @@ async fn a_call_whose_time_is_over_is_an_error_and_its_answer_is_never_seen() {
     assert_eq!(late, Err(CallError::Timeout(Duration::from_millis(5))));
     assert_eq!(one.slow(1).await, Ok(1));
     // Nothing was left in the queue of this process.
-    let queue =
-        otp::erlang::apply::<(String, u64)>("erlang", "process_info", (otp::Pid::own(), Atom("message_queue_len")));
+    let queue = otp::erlang::apply::<(String, u64)>(
+        "erlang",
+        "process_info",
+        (otp::Pid::own(), otp::Name::from(otp::atom!("message_queue_len"))),
+    );
     let _ = queue.await;
     assert_eq!(messages().await, 0);
 }
 
 /// How many messages lie in the queue of this process.
 async fn messages() -> usize {
-    let info =
-        otp::erlang::apply::<(otp::Any, usize)>("erlang", "process_info", (otp::Pid::own(), Atom("message_queue_len")));
+    let info = otp::erlang::apply::<(otp::Any, usize)>(
+        "erlang",
+        "process_info",
+        (otp::Pid::own(), otp::Name::from(otp::atom!("message_queue_len"))),
+    );
     info.await.expect("its length").1
-}
-
-#[derive(Clone)]
-struct Atom(&'static str);
-
-impl otp::Data for Atom {
-    fn encode<'a>(&self, env: otp::vm::Env<'a>) -> otp::vm::Term<'a> {
-        env.atom(self.0)
-    }
-
-    fn decode(_: otp::vm::Term<'_>) -> Result<Self, otp::Malformed> {
-        Err(otp::Malformed::expected("nothing"))
-    }
-
-    fn erlang_type() -> String {
-        "atom()".into()
-    }
 }
 
 #[otp::test]
@@ -186,7 +175,9 @@ async fn who_does_not_answer_is_an_error() {
 
 #[otp::test]
 async fn the_start_is_an_error_of_who_starts() {
-    otp::erlang::apply::<bool>("erlang", "process_flag", (Atom("trap_exit"), true)).await.expect("a flag");
+    otp::erlang::apply::<bool>("erlang", "process_flag", (otp::Name::from(otp::atom!("trap_exit")), true))
+        .await
+        .expect("a flag");
     let error = Asker::start_link("nobody".into()).await.expect_err("it does not start");
     assert!(error.to_string().contains("nobody is not asked"), "{error}");
     let one = Asker::start_link("one".into()).named("the_asker").await.expect("it starts");

@@ -2,6 +2,7 @@
 //! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
 
 mod behaviour;
+mod data;
 mod gen_server;
 mod supervisor;
 mod test;
@@ -24,4 +25,10 @@ pub fn supervisor(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     test::expand(arguments.into(), item.into()).into()
+}
+
+/// Gives a struct or an enum its form in Erlang; see the documentation of `otp::Data`.
+#[proc_macro_derive(Data, attributes(otp))]
+pub fn data(item: TokenStream) -> TokenStream {
+    data::expand(item.into()).into()
 }

@@ -29,9 +29,9 @@ mod work;
 
 pub use address::Pid;
 pub use call::Call;
-pub use data::{Any, Data, Malformed};
+pub use data::{Any, Bytes, Data, Malformed, Name};
 pub use host::{Init, NoStart};
-pub use kizami_otp_macros::{gen_server, supervisor, test};
+pub use kizami_otp_macros::{Data, gen_server, supervisor, test};
 pub use links::{Down, Exit, Monitor, exit, kill, link, register, unlink};
 pub use mailbox::{Address, Mailbox};
 pub use next::{Caller, IntoReply, Next, Reply};

@@ -14,6 +14,7 @@ mod entry;
 mod env;
 mod kept;
 mod slot;
+mod stack;
 mod term;
 mod turn;
 
@@ -22,8 +23,9 @@ pub use entry::entry;
 pub(crate) use entry::part;
 pub use env::Env;
 pub(crate) use env::send_from_anywhere;
-pub use kept::Kept;
+pub(crate) use kept::Kept;
 pub use slot::{Slot, SlotType};
+pub(crate) use stack::lowest;
 pub use term::{MapEntries, Term, Tuple};
 pub use turn::{Turn, current};
 pub(crate) use turn::{in_call, try_turn, turn};
