@@ -24,11 +24,7 @@ pub(crate) fn new(path: &Path) -> Result<()> {
     write("Cargo.toml", &manifest(name))?;
     write("src/lib.rs", LIB)?;
     write(".gitignore", "/target\n")?;
-    say(
-        anstyle::AnsiColor::Green,
-        "Created",
-        &format!("application `{name}`; try: cd {} && cargo otp run", path.display()),
-    );
+    say::step("Created", format_args!("application `{name}`; try: cd {} && cargo otp run", path.display()));
     Ok(())
 }
 

@@ -87,11 +87,11 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let refused = |arguments: &[&str]| {
         let output = cargo_otp(folder.path(), arguments).output().expect("start cargo otp");
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(101), "{}", said(&output));
         said(&output)
     };
     assert!(refused(&["new", "My-App"]).contains("it is an atom in Erlang"));
     fs::create_dir(folder.path().join("there")).expect("a folder");
     assert!(refused(&["new", "there"]).contains("is there already"));
-    assert!(refused(&["build"]).contains("the application was not compiled"));
+    assert!(refused(&["build"]).contains("could not find `Cargo.toml`"));
 }

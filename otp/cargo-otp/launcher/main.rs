@@ -1,0 +1,2 @@
+//! Starts a release.
+fn main() {}

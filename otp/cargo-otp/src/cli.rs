@@ -1,0 +1,60 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::console::Reach;
+use crate::project::What;
+use crate::run::How;
+use crate::say::Output;
+
+/// OTP applications in Rust
+#[derive(Parser)]
+#[command(name = "cargo-otp", bin_name = "cargo otp", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Make a new application in a folder of its name
+    New {
+        /// The folder to make; its last part is the name of the application
+        path: PathBuf,
+    },
+    /// Compile the application: the Rust library and its Erlang half
+    #[command(visible_alias = "b")]
+    Build {
+        #[command(flatten)]
+        what: What,
+    },
+    /// Compile the application and run it in an Erlang VM, until it ends or Ctrl-C
+    #[command(visible_alias = "r")]
+    Run {
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        how: How,
+    },
+    /// Reach an application that `cargo otp run` runs: an Erlang shell in it, or one expression
+    Console {
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        reach: Reach,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}
