@@ -2,10 +2,8 @@
 //!
 //! `cargo otp console --eval` and a release's `eval` and `stop` have this in common.
 
-/// The exit status when the node cannot be reached.
-pub const UNREACHABLE: i32 = 3;
-
-/// What the second VM evaluates; the node and the expression are its plain arguments.
+/// What the second VM evaluates; the node and the expression are its plain arguments. Exit status 3 says that the node cannot be
+/// reached, 1 that the expression is at fault.
 ///
 /// The expression is taken apart here, so a mistake in it is told without asking the node, and evaluated there. What it
 /// writes comes out here, as rpc gives the caller's group leader to what it starts.

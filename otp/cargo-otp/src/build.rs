@@ -103,7 +103,7 @@ fn half(library: &Path, origin: Origin, erlang: &Erlang, folder: &Path) -> Resul
 }
 
 /// Puts `fresh` in the place of `folder`.
-fn replace(fresh: &Path, folder: &Path) -> Result<()> {
+pub(crate) fn replace(fresh: &Path, folder: &Path) -> Result<()> {
     if renameat_with(CWD, fresh, CWD, folder, RenameFlags::EXCHANGE).is_err() {
         // There was none before, or the file system cannot do it in one step.
         let _ = fs::remove_dir_all(folder);

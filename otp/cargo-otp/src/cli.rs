@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::console::Reach;
 use crate::project::What;
+use crate::release::Form;
 use crate::run::How;
 use crate::say::Output;
 
@@ -39,6 +40,13 @@ pub(crate) enum Command {
         what: What,
         #[command(flatten)]
         how: How,
+    },
+    /// Make a folder that runs the application on a machine without Rust and Erlang
+    Release {
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        form: Form,
     },
     /// Reach an application that `cargo otp run` runs: an Erlang shell in it, or one expression
     Console {

@@ -6,12 +6,15 @@ mod cli;
 mod compile;
 mod config;
 mod console;
+#[path = "../launcher/epmd.rs"]
+mod epmd;
 mod erlang;
 mod lock;
 mod names;
 mod new;
 mod node;
 mod project;
+mod release;
 #[path = "../launcher/remote.rs"]
 mod remote;
 mod run;
@@ -46,6 +49,7 @@ fn done(command: Command) -> Result<ExitCode> {
         Command::New { path } => new::new(&path)?,
         Command::Build { what } => drop(build::build(&what)?),
         Command::Run { what, how } => return run::run(build::build(&what)?, &how),
+        Command::Release { what, form } => release::release(what, &form)?,
         Command::Console { what, reach } => return console::console(&what, &reach),
     }
     Ok(ExitCode::SUCCESS)

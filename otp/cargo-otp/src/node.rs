@@ -4,8 +4,6 @@
 //! something out is reachable from this machine and from no other, and needs no name resolution. `epmd`, which knows the
 //! nodes of a machine, is then started for that interface too.
 
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,6 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 
 use crate::config::{Name, Vm};
+use crate::epmd::names;
 use crate::{erlang, say};
 
 /// The host of nodes that only this machine can reach.
@@ -110,21 +109,6 @@ fn loopback(command: &mut Command) {
     if std::env::var_os("ERL_EPMD_ADDRESS").is_none() {
         command.env("ERL_EPMD_ADDRESS", LOOPBACK);
     }
-}
-
-/// The names of this machine's nodes; `None` where there is no epmd that could tell.
-pub(crate) fn names() -> Option<Vec<String>> {
-    let port = std::env::var("ERL_EPMD_PORT").ok().and_then(|port| port.parse().ok()).unwrap_or(4369);
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let wait = Duration::from_secs(1);
-    let mut epmd = TcpStream::connect_timeout(&address, wait).ok()?;
-    epmd.set_read_timeout(Some(wait)).ok()?;
-    // NAMES_REQ of the distribution protocol: a length and the letter n. The answer is epmd's port, then lines of text.
-    epmd.write_all(&[0, 1, b'n']).ok()?;
-    let mut answer = Vec::new();
-    epmd.read_to_end(&mut answer).ok()?;
-    let text = String::from_utf8_lossy(answer.get(4..)?).into_owned();
-    Some(text.lines().filter_map(|line| Some(line.strip_prefix("name ")?.split(' ').next()?.to_owned())).collect())
 }
 
 /// The names of this machine's nodes, from an epmd that is started if there is none.
