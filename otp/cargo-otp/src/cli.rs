@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::add::Addition;
 use crate::console::Reach;
+use crate::new::Kind;
 use crate::project::What;
 use crate::release::Form;
 use crate::run::How;
@@ -26,6 +28,23 @@ pub(crate) enum Command {
     New {
         /// The folder to make; its last part is the name of the application
         path: PathBuf,
+        #[command(flatten)]
+        kind: Kind,
+    },
+    /// Make a new application in a folder that is there
+    Init {
+        /// The folder
+        #[arg(default_value = ".")]
+        path: PathBuf,
+        #[command(flatten)]
+        kind: Kind,
+    },
+    /// Add a behaviour to the application: a gen_server, a supervisor, …
+    Add {
+        #[command(flatten)]
+        addition: Addition,
+        #[command(flatten)]
+        what: What,
     },
     /// Compile the application: the Rust library and its Erlang half
     #[command(visible_alias = "b")]
@@ -48,6 +67,19 @@ pub(crate) enum Command {
         #[command(flatten)]
         form: Form,
     },
+    /// Write down what can be called: the Rust documentation, and the functions of the Erlang modules
+    #[command(visible_alias = "d")]
+    Doc {
+        #[command(flatten)]
+        what: What,
+        /// Show the Rust documentation in a browser
+        #[arg(long)]
+        open: bool,
+    },
+    /// Say which Erlang is here and what of it is missing
+    Info,
+    /// Write a script that completes commands, for a shell: cargo otp completions bash > FILE
+    Completions { shell: clap_complete::Shell },
     /// Reach an application that `cargo otp run` runs: an Erlang shell in it, or one expression
     Console {
         #[command(flatten)]

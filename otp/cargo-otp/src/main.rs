@@ -1,14 +1,17 @@
 //! `cargo otp`: makes, builds, runs and releases OTP applications in Rust.
 
+mod add;
 mod ask;
 mod build;
 mod cli;
 mod compile;
 mod config;
 mod console;
+mod doc;
 #[path = "../launcher/epmd.rs"]
 mod epmd;
 mod erlang;
+mod info;
 mod lock;
 mod names;
 mod new;
@@ -19,11 +22,12 @@ mod release;
 mod remote;
 mod run;
 mod say;
+mod templates;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
 
@@ -46,10 +50,17 @@ fn main() -> ExitCode {
 
 fn done(command: Command) -> Result<ExitCode> {
     match command {
-        Command::New { path } => new::new(&path)?,
+        Command::New { path, kind } => new::new(&path, &kind)?,
+        Command::Init { path, kind } => new::init(&path, &kind)?,
+        Command::Add { addition, what } => add::add(&what, &addition)?,
         Command::Build { what } => drop(build::build(&what)?),
         Command::Run { what, how } => return run::run(build::build(&what)?, &how),
         Command::Release { what, form } => release::release(what, &form)?,
+        Command::Doc { what, open } => doc::doc(&what, open)?,
+        Command::Info => return Ok(info::info()),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "cargo-otp", &mut std::io::stdout());
+        }
         Command::Console { what, reach } => return console::console(&what, &reach),
     }
     Ok(ExitCode::SUCCESS)

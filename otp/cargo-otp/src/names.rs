@@ -10,6 +10,84 @@ use otp::generate::Source;
 
 use crate::erlang::Erlang;
 
+/// Keywords, and crates that are there without being asked for.
+const OF_RUST: [&str; 49] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "otp",
+    "override",
+    "priv",
+    "proc_macro",
+    "pub",
+    "ref",
+    "return",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "unsafe",
+    "use",
+];
+
+/// What cargo and Erlang both take for a name, of `what`.
+///
+/// # Errors
+/// When one of them does not.
+pub(crate) fn may_be_called(name: &str, what: &str, erlang: Option<&Erlang>) -> Result<()> {
+    let plain = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
+    if !plain {
+        bail!(
+            "`{name}` is no name for {what}: it is an atom in Erlang, so use a to z, 0 to 9 and _, and begin with a letter"
+        );
+    }
+    if OF_RUST.contains(&name) {
+        bail!("`{name}` is no name for {what}: it has a meaning in Rust");
+    }
+    // Without Erlang it cannot be said yet; the build will.
+    let taken = erlang.and_then(|erlang| {
+        erlang.modules.get(name).or_else(|| erlang.modules.values().find(|folder| without_version(folder) == name))
+    });
+    if let Some(folder) = taken {
+        bail!("`{name}` is no name for {what}: Erlang/OTP has it already, in {folder}");
+    }
+    Ok(())
+}
+
 /// The name of the application that these are the files of.
 ///
 /// # Errors

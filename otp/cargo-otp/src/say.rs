@@ -76,6 +76,13 @@ pub(crate) fn warning(about: impl Display) {
     }
 }
 
+/// What to do next.
+pub(crate) fn note(about: impl Display) {
+    if !output().quiet {
+        labelled(AnsiColor::Cyan, "note", about);
+    }
+}
+
 /// An error and what caused it, from the outermost on.
 pub(crate) fn error(error: &anyhow::Error) {
     labelled(AnsiColor::Red, "error", error);
