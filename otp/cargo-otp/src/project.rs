@@ -121,9 +121,11 @@ impl Project {
         let package = choose(&metadata, what)?;
         let library = application(package).with_context(|| {
             let members = metadata.workspace_packages();
-            let others = members.iter().filter(|one| application(one).is_some()).map(|one| format!("`-p {}`", one.name));
+            let others =
+                members.iter().filter(|one| application(one).is_some()).map(|one| format!("`-p {}`", one.name));
             let others: Vec<_> = others.collect();
-            let meant = if others.is_empty() { String::new() } else { format!(", or {} is meant", others.join(" or ")) };
+            let meant =
+                if others.is_empty() { String::new() } else { format!(", or {} is meant", others.join(" or ")) };
             format!(
                 "`{}` makes no library for a VM: its Cargo.toml needs [lib] crate-type = [\"cdylib\"]{meant}",
                 package.name

@@ -1,7 +1,7 @@
 //! Runs an application in an Erlang VM, and stays with it until it ends.
 //!
 //! The VM is a child: Ctrl-C and SIGTERM become its orderly end, in which applications are stopped in order; a second one
-//! kills it. Should this program be killed, the kernel tells the VM to end.
+//! kills it. Should this program be killed, the kernel kills the VM: nobody would be left to ask whether it ends.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, ExitStatus};
@@ -112,7 +112,7 @@ fn start(name: &str) -> String {
 fn spawn(erl: &mut Command) -> Result<Child> {
     let parent = getpid();
     let follow = move || {
-        set_parent_process_death_signal(Some(Signal::TERM))?;
+        set_parent_process_death_signal(Some(Signal::KILL))?;
         // It may have ended before that was said.
         if getppid() == Some(parent) { Ok(()) } else { Err(std::io::ErrorKind::Interrupted.into()) }
     };
