@@ -52,7 +52,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         what: What,
     },
-    /// Compile the application and run it in an Erlang VM, until it ends or Ctrl-C
+    /// Compile the application and run it in an Erlang VM
     #[command(visible_alias = "r")]
     Run {
         #[command(flatten)]
@@ -60,14 +60,21 @@ pub(crate) enum Command {
         #[command(flatten)]
         how: How,
     },
-    /// Make a folder that runs the application on a machine without Rust and Erlang
+    /// Reach an application that runs: an Erlang shell in it, or one expression
+    Console {
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        reach: Reach,
+    },
+    /// Make a folder that runs where there is neither Rust nor Erlang
     Release {
         #[command(flatten)]
         what: What,
         #[command(flatten)]
         form: Form,
     },
-    /// Write down what can be called: the Rust documentation, and the functions of the Erlang modules
+    /// Document the application: its Rust side, and what Erlang and Elixir can call
     #[command(visible_alias = "d")]
     Doc {
         #[command(flatten)]
@@ -78,15 +85,8 @@ pub(crate) enum Command {
     },
     /// Say which Erlang is here and what of it is missing
     Info,
-    /// Write a script that completes commands, for a shell: cargo otp completions bash > FILE
+    /// Print a script for a shell that completes commands
     Completions { shell: clap_complete::Shell },
-    /// Reach an application that `cargo otp run` runs: an Erlang shell in it, or one expression
-    Console {
-        #[command(flatten)]
-        what: What,
-        #[command(flatten)]
-        reach: Reach,
-    },
 }
 
 #[cfg(test)]

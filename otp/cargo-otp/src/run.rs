@@ -5,6 +5,7 @@
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
@@ -15,6 +16,12 @@ use crate::build::Built;
 use crate::config::VARIABLE;
 use crate::node::{Naming, Node, names_surely};
 use crate::{erlang, say};
+
+/// How long a VM may take to end before it is told again.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether it ended, once it is to.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// How the application is run.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -122,25 +129,35 @@ fn spawn(erl: &mut Command) -> Result<Child> {
 }
 
 /// Waits for the end of the VM, and brings it about when asked to.
+///
+/// A VM that is still starting does not hear SIGTERM, so it is told again, at intervals that double.
 fn stay(mut vm: Child, signals: &mut Signals, name: &str) -> Result<ExitStatus> {
     let pid = Pid::from_child(&vm);
-    let mut asked = false;
+    // It may be gone when it is told, which is what is wanted.
+    let tell = |signal| {
+        let _ = kill_process(pid, signal);
+    };
+    let mut asked: Option<(Instant, Duration)> = None;
     loop {
-        // Signals of one kind that come close together are one, so the VM is asked each time.
-        for signal in signals.wait() {
-            if signal == SIGCHLD {
-                continue;
-            }
-            let ending = if asked { Signal::KILL } else { Signal::TERM };
-            if !asked {
+        let came = if asked.is_some() { signals.pending() } else { signals.wait() };
+        for _ in came.filter(|signal| *signal != SIGCHLD) {
+            if asked.is_some() {
+                tell(Signal::KILL);
+            } else {
                 say::waits("Stopping", format_args!("{name}; once more kills it"));
+                tell(Signal::TERM);
+                asked = Some((Instant::now(), AGAIN));
             }
-            asked = true;
-            // It may be gone already, which is what is wanted.
-            let _ = kill_process(pid, ending);
         }
         if let Some(status) = vm.try_wait().context("cannot wait for the VM")? {
             return Ok(status);
+        }
+        if let Some((since, interval)) = &mut asked {
+            if since.elapsed() > *interval {
+                tell(Signal::TERM);
+                (*since, *interval) = (Instant::now(), *interval * 2);
+            }
+            std::thread::sleep(LOOK);
         }
     }
 }

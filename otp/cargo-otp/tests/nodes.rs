@@ -21,6 +21,19 @@ fn it_runs_until_it_is_told_to_end() {
 }
 
 #[test]
+fn it_ends_too_when_it_is_told_while_it_starts() {
+    let user = User::new();
+    let path = user.application("early_one", "minimal");
+    let mut running = Running::start(&mut user.cargo_otp(&path, &["run"]));
+    let mut lines = running.errors().lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("Running early_one")));
+    running.signal("TERM");
+    // In order, or by the signal itself where there was no VM yet.
+    let status = running.ends();
+    assert!(matches!(status, Some(0 | 143)), "{status:?}: {:?}", lines.collect::<Vec<_>>());
+}
+
+#[test]
 fn a_second_interrupt_kills_what_does_not_end() {
     let user = User::new();
     let path = user.application("deaf_one", "minimal");
