@@ -107,6 +107,11 @@ impl Release {
                 erl.args(["-kernel", "inet_dist_use_interface", "{127,0,0,1}"]);
             }
             self.start_epmd(loopback)?;
+            if self.is_known() {
+                return Err(format!(
+                    "{node} runs here already: stop it, or give this one another name in RELEASE_NODE"
+                ));
+            }
         }
         Ok(erl)
     }

@@ -4,19 +4,20 @@ mod common;
 
 use std::fs::{self, File};
 use std::io::BufRead;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{Running, User, edit, lock, target};
+use common::{Running, User, edit, lock, said, target};
 
 #[test]
 fn all_that_is_wrong_in_the_settings_is_shown_before_anything_is_compiled() {
     let user = User::new();
     let path = user.application("set_one", "minimal");
     fs::write(path.join("otp.toml"), "[vm]\nflgas = []\n\n[realtime]\npriority = 100\n").expect("settings");
-    let said = user.refused(&path, &["build"]);
-    assert!(said.contains("otp.toml:2:1") && said.contains("did you mean `flags`?"), "{said}");
-    assert!(said.contains("otp.toml:5:12") && said.contains("a number from 1 to 99"), "{said}");
-    assert!(!said.contains("Compiling"), "{said}");
+    let told = user.refused(&path, &["build"]);
+    assert!(told.contains("otp.toml:2:1") && told.contains("did you mean `flags`?"), "{told}");
+    assert!(told.contains("otp.toml:5:12") && told.contains("a number from 1 to 99"), "{told}");
+    assert!(!told.contains("Compiling"), "{told}");
 }
 
 #[test]
@@ -54,8 +55,8 @@ fn names_of_otp_are_refused() {
     let user = User::new();
     let path = user.application("named_one", "minimal");
     edit(&path.join("src/lib.rs"), |text| text.replace("Greeter", "Queue"));
-    let said = user.refused(&path, &["build"]);
-    assert!(said.contains("`queue` is a module of Erlang/OTP") && said.contains("of stdlib-"), "{said}");
+    let told = user.refused(&path, &["build"]);
+    assert!(told.contains("`queue` is a module of Erlang/OTP") && told.contains("of stdlib-"), "{told}");
 }
 
 #[test]
@@ -64,6 +65,25 @@ fn a_library_that_is_no_application_is_told_what_it_lacks() {
     let path = user.application("bare_one", "minimal");
     edit(&path.join("src/lib.rs"), |text| text.replace("otp::application!(root);", ""));
     assert!(user.refused(&path, &["build"]).contains("write `otp::application!(root);` into its lib.rs"));
+}
+
+#[test]
+fn another_erlang_is_asked_and_refused_when_it_is_too_old() {
+    let user = User::new();
+    let path = user.application("aged_one", "minimal");
+    let tools = user.folder.path().join("tools");
+    fs::create_dir(&tools).expect("a folder");
+    let build = || {
+        let others = std::env::var_os("PATH").expect("where programs are");
+        let folders = std::env::join_paths([tools.clone()].into_iter().chain(std::env::split_paths(&others)));
+        let output = user.cargo_otp(&path, &["build"]).env("PATH", folders.expect("a path")).output();
+        said(&output.expect("start cargo otp"))
+    };
+    assert!(build().contains("Compiling the Erlang half"));
+    fs::write(tools.join("erl"), "#!/bin/sh\necho release 24\necho erts 12.0\necho root /usr\n").expect("a script");
+    fs::set_permissions(tools.join("erl"), fs::Permissions::from_mode(0o755)).expect("make it a program");
+    let told = build();
+    assert!(told.contains("this is Erlang/OTP 24, and 25 or newer is needed"), "another Erlang is asked: {told}");
 }
 
 /// A crate for each kind of process, and one that links them.
@@ -103,13 +123,13 @@ fn behaviours_may_come_from_crates_of_their_own() {
         root,
     );
     let ebin = target().join("otp/debug/whole_one/ebin");
-    let said = user.done(whole, &["build"]);
-    assert!(said.contains("write `use far as _;` into lib.rs") && !said.contains("use near as _"), "{said}");
+    let told = user.done(whole, &["build"]);
+    assert!(told.contains("write `use far as _;` into lib.rs") && !told.contains("use near as _"), "{told}");
     assert!(ebin.join("near.beam").is_file() && !ebin.join("far.beam").exists());
     edit(&whole.join("whole_one/src/lib.rs"), |text| format!("use far as _;\n{text}"));
     assert!(!user.done(whole, &["build"]).contains("use far as _"));
     assert!(ebin.join("near.beam").is_file() && ebin.join("far.beam").is_file());
-    let said = user.refused(&whole.join("near"), &["build"]);
-    assert!(said.contains("`near` makes no library for a VM") && said.contains("`-p whole_one` is meant"), "{said}");
+    let told = user.refused(&whole.join("near"), &["build"]);
+    assert!(told.contains("`near` makes no library for a VM") && told.contains("`-p whole_one` is meant"), "{told}");
     assert!(user.refused(whole, &["build", "-p", "whole_on"]).contains("did you mean `whole_one`?"));
 }

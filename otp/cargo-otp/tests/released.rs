@@ -138,6 +138,8 @@ fn a_release_may_be_made_for_an_erlang_that_is_there() {
     running.says("the greeter is there");
     let ask = "{application:get_env(lean_one, greeting), os:getenv(\"LEAN\"), erlang:system_info(process_limit), \
                lists:keymember(sasl, 1, application:which_applications())}";
+    let second = lean(&["foreground"]).output().expect("start it");
+    assert!(said(&second).contains("lean_one@127.0.0.1 runs here already"), "{}", said(&second));
     let output = lean(&["eval", ask]).output().expect("start it");
     assert_eq!(said(&output), "{{ok,\"hi there\"},\"a b\",65536,true}\n");
     assert!(lean(&["stop"]).status().expect("start it").success());

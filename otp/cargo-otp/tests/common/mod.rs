@@ -57,6 +57,13 @@ impl User {
         command.arg("otp").args(arguments).current_dir(folder);
         command.env("CARGO_NET_OFFLINE", "true").env("CARGO_TARGET_DIR", target()).env_remove("RUST_BACKTRACE");
         command.env("ERL_EPMD_PORT", &self.epmd.port).stdin(Stdio::null());
+        // A home of its own, where Erlang keeps its cookie; but cargo's and rustup's things are where they are.
+        if let Some(home) = std::env::home_dir() {
+            for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+                command.env(name, std::env::var_os(name).unwrap_or_else(|| home.join(folder).into()));
+            }
+        }
+        command.env("HOME", self.folder.path());
         command
     }
 
