@@ -34,7 +34,7 @@ pub(crate) struct How {
     /// A flag of the VM; may be said several times, as in --vm +S --vm 1
     #[arg(long = "vm", value_name = "FLAG", allow_hyphen_values = true)]
     vm_flags: Vec<String>,
-    /// Ask the machine for what stands in [realtime] of otp.toml
+    /// Ask the machine for what stands in `[realtime]` of otp.toml
     #[arg(long)]
     realtime: bool,
     /// Arguments to the root of the application, after --
