@@ -7,16 +7,16 @@
 //!
 //! Messages are sent with `do_send`, which never waits for room: bounded mailboxes (16 by default) hold up `send` alone.
 
+mod serving;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use actix::dev::ToEnvelope;
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
-use crate::clients;
-use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, rally_share, silence_panics};
+use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, rally_share};
 
 /// Where actors live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +58,8 @@ pub fn run(program: &Program, placement: Placement) -> Result<Outcome, String> {
             Program::ForkJoin { p, n } => fork_join(&places, p, n).await,
             Program::Create { p } => create(&places, p).await,
             Program::Big { p } => big(&places, p).await,
-            Program::Ask { asks, others } => ask(&places, asks, others).await,
-            Program::Recover { crashes } => recover(crashes).await,
+            Program::Ask { asks, others } => serving::ask(&places, asks, others).await,
+            Program::Recover { crashes } => serving::recover(crashes).await,
         }?;
         let placed = if number == 0 { "one arbiter".to_owned() } else { format!("spread over {number} arbiters") };
         Ok(outcome.placed(placed))
@@ -83,7 +83,7 @@ macro_rules! actors {
     };
 }
 
-actors!(Player, Member, Starter, Counter, BigWorker, Server);
+actors!(Player, Member, Starter, Counter, BigWorker);
 
 // ---------------------------------------------------------------- PingPong
 
@@ -432,109 +432,4 @@ async fn big(places: &Places, p: usize) -> Result<Outcome, String> {
     drop(workers);
     check_big(p, reports.into_iter())?;
     Ok(outcome)
-}
-
-// ---------------------------------------------------------------- ask
-
-struct Server;
-
-#[derive(Message)]
-#[rtype(result = "u64")]
-struct Successor(u64);
-
-impl Handler<Successor> for Server {
-    type Result = u64;
-
-    fn handle(&mut self, Successor(value): Successor, _: &mut Context<Self>) -> u64 {
-        value + 1
-    }
-}
-
-async fn request(server: Addr<Server>, value: u64) -> Result<u64, String> {
-    server.send(Successor(value)).await.map_err(gone)
-}
-
-/// The server is on the first arbiter, and the client that is timed on the last.
-async fn ask(places: &Places, asks: u64, others: usize) -> Result<Outcome, String> {
-    let server = places.start(0, 1, || Server);
-    let stop = Arc::new(AtomicBool::new(false));
-    let arbiters: Vec<ArbiterHandle> = if places.0.is_empty() { vec![Arbiter::current()] } else { places.0.to_vec() };
-    for index in 0..others {
-        let (server, stop) = (server.clone(), stop.clone());
-        arbiters[index % arbiters.len()].spawn(async move {
-            let _ = clients::untimed(stop, move |value| request(server.clone(), value)).await;
-        });
-    }
-    let (done, end) = oneshot::channel();
-    arbiters[arbiters.len() - 1].spawn(async move {
-        let _ = done.send(clients::timed(asks, move |value| request(server.clone(), value)).await);
-    });
-    let samples = end.await.map_err(gone)??;
-    stop.store(true, Ordering::Relaxed);
-    Ok(Outcome::samples(samples))
-}
-
-// ---------------------------------------------------------------- recover
-
-struct Mortal(u64);
-
-impl Actor for Mortal {
-    type Context = Context<Self>;
-}
-
-impl Supervised for Mortal {}
-
-#[derive(Message)]
-#[rtype(result = "()")]
-struct Die;
-
-#[derive(Message)]
-#[rtype(result = "u64")]
-struct Who;
-
-impl Handler<Die> for Mortal {
-    type Result = ();
-
-    fn handle(&mut self, Die: Die, _: &mut Context<Self>) {
-        panic!("told to");
-    }
-}
-
-impl Handler<Who> for Mortal {
-    type Result = u64;
-
-    fn handle(&mut self, Who: Who, _: &mut Context<Self>) -> u64 {
-        self.0
-    }
-}
-
-/// A `Supervisor` of actix restarts an actor that stops its context. It does not survive a panic: that unwinds the event
-/// loop of the arbiter, and with it every actor on it and the supervisor too. What is left to a user is to give the actor
-/// an arbiter of its own and to watch from another for its address to be closed; that is what is measured, the new thread
-/// included. With others on the same arbiter, they would be gone as well.
-async fn recover(crashes: u64) -> Result<Outcome, String> {
-    silence_panics();
-    let births = AtomicU64::new(0);
-    let start = || {
-        let arbiter = Arbiter::new();
-        let incarnation = births.fetch_add(1, Ordering::Relaxed);
-        let address = Supervisor::start_in_arbiter(&arbiter.handle(), move |_| Mortal(incarnation));
-        (arbiter, address)
-    };
-    let current = std::cell::RefCell::new(start());
-    let address = || current.borrow().1.clone();
-    let crash = || async {
-        // The reply never comes, and that it does not is how a panic is told.
-        match address().send(Die).await {
-            Err(MailboxError::Closed) => Ok(()),
-            Err(MailboxError::Timeout) | Ok(()) => Err("the actor has survived its panic".to_owned()),
-        }
-    };
-    let who = || async {
-        if !address().connected() {
-            *current.borrow_mut() = start();
-        }
-        address().send(Who).await.map_err(gone)
-    };
-    Ok(Outcome::samples(clients::recoveries(crashes, crash, who).await?))
 }
