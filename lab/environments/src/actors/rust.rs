@@ -61,7 +61,7 @@ impl Environment for RustSystem {
     }
 
     fn supports(&self, params: &Params) -> Result<(), String> {
-        let actors = params.written().get("p").and_then(|_| Some(params.number("p"))).unwrap_or(0);
+        let actors = params.written().get("p").map_or(0, |_| params.number("p"));
         if self.threads && actors > MOST_THREADS {
             return Err(format!("{actors} actors would be as many threads; at most {MOST_THREADS} are tried"));
         }
