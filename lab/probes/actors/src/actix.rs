@@ -238,9 +238,11 @@ async fn thread_ring(places: &Places, p: usize, n: u64) -> Result<Outcome, Strin
 
 // ---------------------------------------------------------------- Fork-Join and Big: one parent, many workers
 
+type Beginning<W, R> = Box<dyn FnOnce(Addr<Parent<W, R>>) -> Vec<W> + Send>;
+
 /// Makes the workers, tells them to begin, and collects what each reports.
 struct Parent<W: Unpin + 'static, R: Unpin + 'static> {
-    begin: Option<Box<dyn FnOnce(Addr<Self>) -> Vec<W> + Send>>,
+    begin: Option<Beginning<W, R>>,
     /// Kept, because an actor that nobody can write to any more ends.
     workers: Vec<W>,
     p: usize,

@@ -25,8 +25,11 @@ use kizami_workloads::{Params, clock_ns};
 
 use program::{Outcome, Program};
 
-/// Every system: its name, where its actors run, and how it runs a program.
-const SYSTEMS: &[(&str, fn(&Program) -> Result<Outcome, String>)] = &[
+/// How a system runs a program.
+type Run = fn(&Program) -> Result<Outcome, String>;
+
+/// Every system: its name, and how it runs a program.
+const SYSTEMS: &[(&str, Run)] = &[
     ("actix", |program| actix::run(program, actix::Placement::OneArbiter)),
     ("actix-spread", |program| actix::run(program, actix::Placement::Spread)),
     ("ractor", ractor::run),
@@ -77,7 +80,7 @@ fn say_effective(setting: String, Effective { value, as_requested, why }: Effect
     say(&Report::Effective { setting, value, as_requested, why });
 }
 
-fn measure(run: fn(&Program) -> Result<Outcome, String>) -> Result<(), String> {
+fn measure(run: Run) -> Result<(), String> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).map_err(|e| format!("could not read the request: {e}"))?;
     let request: Request = serde_json::from_str(&text).map_err(|e| format!("the request is not one: {e}"))?;

@@ -19,8 +19,10 @@ use kizami_workloads::Machine;
 const SYSTEMS: [&str; 9] =
     ["erlang", "gen-server", "gen-server-off-heap", "actix", "actix-spread", "ractor", "kameo", "tokio", "threads"];
 
+type Case = (&'static str, &'static [(&'static str, &'static str)], &'static [usize]);
+
 /// Programs with parameters that are small and not round, and how many samples each part must have.
-const PROGRAMS: [(&str, &[(&str, &str)], &[usize]); 9] = [
+const PROGRAMS: [Case; 9] = [
     ("pingpong", &[("n", "1001")], &[1]),
     ("thread-ring", &[("p", "2"), ("n", "1")], &[1]),
     ("thread-ring", &[("p", "7"), ("n", "1001")], &[1]),
