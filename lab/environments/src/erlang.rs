@@ -101,6 +101,14 @@ pub fn compiled(name: &str, sources: Sources, build: &str) -> Result<PathBuf, St
     }
 }
 
+/// Where what was compiled for this release of the VM is kept, if its sources have this number.
+pub fn cached(name: &str, number: u64) -> Result<PathBuf, String> {
+    let version = vm_version()?;
+    let mut hasher = DefaultHasher::new();
+    (number, &version.erts).hash(&mut hasher);
+    Ok(cache().join(format!("{name}-otp{}-{:016x}", version.release, hasher.finish())))
+}
+
 /// The user's cache folder for this program.
 fn cache() -> PathBuf {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -89,6 +89,7 @@ pub static ALL: &[&dyn Environment] = &[
     &host::Host,
     &beam::Beam,
     &actors::ERLANG,
+    &actors::OTP,
     &actors::GEN_SERVER,
     &actors::GEN_SERVER_OFF_HEAP,
     &actors::ACTIX,

@@ -26,6 +26,7 @@ const BUILD: &str = include_str!("../../../probes/actors/erlang/build");
 const SOURCES: Sources = sources![
     "kizami_report.erl" from "beam/src",
     "kizami_actors.erl" from "actors/erlang",
+    "kizami_actors_otp.erl" from "actors/erlang",
     "kizami_actors_plain.erl" from "actors/erlang",
     "kizami_actors_server.erl" from "actors/erlang",
     "kizami_actors_supervisor.erl" from "actors/erlang",
@@ -64,6 +65,14 @@ pub static GEN_SERVER_OFF_HEAP: BeamSystem = BeamSystem {
     name: "gen-server-off-heap",
     title: "gen_servers in Erlang, their message queues off the heap",
     queue: "off_heap",
+    ..GEN_SERVER
+};
+
+pub static OTP: BeamSystem = BeamSystem {
+    name: "otp",
+    title: "gen_servers in Rust, with the library otp",
+    module: "kizami_actors_otp",
+    folder: Some(super::otp::folder),
     ..GEN_SERVER
 };
 

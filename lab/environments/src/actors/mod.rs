@@ -4,9 +4,10 @@
 //! module of `kizami_actors.erl`; see [`beam`]. One more is an entry here and a line in `ALL` of the crate.
 
 mod beam;
+mod otp;
 mod rust;
 
-pub use beam::{ERLANG, GEN_SERVER, GEN_SERVER_OFF_HEAP};
+pub use beam::{ERLANG, GEN_SERVER, GEN_SERVER_OFF_HEAP, OTP};
 pub use rust::{ACTIX, ACTIX_SPREAD, KAMEO, RACTOR, THREADS, TOKIO};
 
 use kizami_workloads::Workload;

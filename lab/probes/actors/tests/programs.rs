@@ -16,8 +16,18 @@ use kizami_recording::folder::Effective;
 use kizami_workloads::Machine;
 
 /// In the order of the study.
-const SYSTEMS: [&str; 9] =
-    ["erlang", "gen-server", "gen-server-off-heap", "actix", "actix-spread", "ractor", "kameo", "tokio", "threads"];
+const SYSTEMS: [&str; 10] = [
+    "otp",
+    "erlang",
+    "gen-server",
+    "gen-server-off-heap",
+    "actix",
+    "actix-spread",
+    "ractor",
+    "kameo",
+    "tokio",
+    "threads",
+];
 
 type Case = (&'static str, &'static [(&'static str, &'static str)], &'static [usize]);
 
