@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use otp::{Any, Bytes, Data, Init, Name, Tree as Supervised, gen_server, one_for_one, supervisor, worker};
+use otp::{Any, Bytes, Data, Init, Name, Reason, Tree as Supervised, gen_server, one_for_one, supervisor, worker};
 
 otp::application!(echo_root);
 
@@ -155,6 +155,7 @@ echo! {
     command: Command;
     tree: Tree;
     lists: Lists;
+    near_reason: Reason;
 }
 
 /// Keeps a term between calls, and lets threads of its own look at it.
