@@ -98,9 +98,10 @@ impl Data for Reason {
 impl Reason {
     /// `{panic, Message, File, Line}`, with or without a backtrace, and with or without Erlang's stack.
     fn panic(term: Term<'_>) -> Option<Self> {
-        let tuple = term.tuple()?;
+        let mut tuple = term.tuple()?;
+        // Once, as Erlang adds its stack once; who wraps one a million times says nothing that could be followed.
         if tuple.len() == 2 && tuple.get(1)?.list_length().is_some() {
-            return Self::panic(tuple.get(0)?);
+            tuple = tuple.get(0)?.tuple()?;
         }
         if !matches!(tuple.len(), 4 | 5) || !tuple.get(0)?.is(atom!("panic")) {
             return None;

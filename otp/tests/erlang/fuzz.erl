@@ -143,7 +143,7 @@ same(Server, #spec{name = Name} = Spec, [Argument], Answer) ->
             Answer =:= Argument orelse exit({not_the_same, Name, Argument, Answer})
     end.
 
-sorted(List) when is_list(List) -> lists:sort(List);
+sorted(List) when length(List) >= 0 -> lists:sort(List);
 sorted(Other) -> Other.
 
 %% This worker's own server of the kind.
@@ -226,7 +226,7 @@ large_terms() ->
     Size = 100000,
     Nest = fun(How) -> lists:foldl(fun(_, Term) -> How(Term) end, leaf, lists:seq(1, Size)) end,
     lists:enumerate([Nest(fun(T) -> [T] end), Nest(fun(T) -> {T} end), Nest(fun(T) -> {node, T, 0, leaf} end),
-        Nest(fun(T) -> #{a => T} end), Nest(fun(T) -> {nodes, [T]} end), Nest(fun(T) -> [leaf | T] end),
+        Nest(fun(T) -> #{a => T} end), Nest(fun(T) -> {nodes, [T]} end), Nest(fun(T) -> [leaf | T] end), Nest(fun(T) -> {T, []} end),
         lists:seq(1, Size), lists:seq(1, Size) ++ tail, list_to_tuple(lists:seq(1, Size)), maps:from_keys(lists:seq(1, Size), 0)]).
 
 %% Gives it to every native function, alone, as a request, and as the argument of every request.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use otp::{Any, Bytes, Data, Init, Name, Tree as Supervised, gen_server, one_for_one, supervisor, worker};
+use otp::{Any, Bytes, Data, Init, Name, Reason, Tree as Supervised, gen_server, one_for_one, supervisor, worker};
 
 otp::application!(echo_root);
 
@@ -155,6 +155,7 @@ echo! {
     command: Command;
     tree: Tree;
     lists: Lists;
+    near_reason: Reason;
 }
 
 /// Keeps a term between calls, and lets threads of its own look at it.
@@ -189,15 +190,18 @@ impl Keeper {
     #[call]
     fn sum_in_threads(&mut self, threads: u8) -> Result<i64, String> {
         let sum = |kept: Any| kept.get::<Vec<i64>>().map(|numbers| numbers.iter().sum::<i64>());
-        let threads: Vec<_> = (0..threads)
+        let threads: Vec<_> = (0..threads.min(16))
             .map(|_| {
                 let kept = self.kept.clone();
                 std::thread::spawn(move || (0..100).map(|_| sum(kept.clone())).collect::<Result<Vec<_>, _>>())
             })
             .collect();
+        // Every one is joined, whatever another found: dropped instead, a handle detaches its thread, and glibc 2.36's
+        // `pthread_detach` has ended the VM there, rarely and under load.
+        let found: Vec<_> = threads.into_iter().map(std::thread::JoinHandle::join).collect();
         let mut sums = Vec::new();
-        for thread in threads {
-            let found = thread.join().map_err(|_| "a thread panicked")?;
+        for found in found {
+            let found = found.map_err(|_| "a thread panicked")?;
             sums.extend(found.map_err(|wrong| wrong.to_string())?);
         }
         sums.dedup();

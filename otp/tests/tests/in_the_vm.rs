@@ -100,6 +100,7 @@ fn a_million_levels_or_elements_are_no_danger() {
              [refused(fun() -> echo:Name(E, Term) end) || Name <- [tree, lists, list_of_lists, any_map], Term <- Deep,
                                                       {Name, is_map(Term)} =/= {any_map, true}],
              [refused(fun() -> echo:lists(E, Term) end) || Term <- Long],
+             same(any, E, [nest(fun(T) -> {T, []} end, Million)]), same(near_reason, E, [nest(fun(T) -> {T, []} end, Million)]),
              <<\"expected at most 128 levels\", _/binary>> = refused(fun() -> echo:tree(E, lists:nth(3, Deep)) end),
              same(tree, E, [nest(fun(T) -> {node, leaf, 0, T} end, 10), nest(fun(T) -> {named, #{a => T}} end, 5)])",
         );

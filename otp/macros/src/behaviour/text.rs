@@ -47,14 +47,32 @@ pub(crate) fn names(method: &Method) -> Vec<&Ident> {
     method.arguments.iter().map(|(name, _)| name).collect()
 }
 
-/// `DeviceGateway` as Erlang names a module: `device_gateway`.
+/// `HTTPServer2Go` as Erlang names an atom: `http_server2_go`.
 pub(crate) fn snake(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
     let mut snake = String::new();
-    for (at, letter) in name.char_indices() {
-        if letter.is_uppercase() && at > 0 {
+    for (at, letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| letters.get(before));
+        let word_begins = before.is_some_and(|before| {
+            let in_capitals = before.is_uppercase() && !letters.get(at + 1).is_some_and(|next| next.is_lowercase());
+            *before != '_' && !in_capitals
+        });
+        if letter.is_uppercase() && word_begins {
             snake.push('_');
         }
         snake.extend(letter.to_lowercase());
     }
     snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake;
+
+    #[test]
+    fn names_are_as_erlang_has_them() {
+        let names = ["Idle", "DeviceGateway", "HTTPServer", "X", "GPIOPin2Go", "already_snake", "A_B", "ID"];
+        let snakes = ["idle", "device_gateway", "http_server", "x", "gpio_pin2_go", "already_snake", "a_b", "id"];
+        assert_eq!(names.map(snake), snakes);
+    }
 }

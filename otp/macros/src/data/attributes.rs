@@ -1,7 +1,7 @@
 //! `#[otp(…)]` on a type, a variant or a field.
 
 use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Error, Expr, Ident, LitStr, Path, Result, Token};
+use syn::{Attribute, Error, Expr, LitStr, Path, Result, Token};
 
 use crate::behaviour::Problems;
 
@@ -24,7 +24,7 @@ impl Attributes {
             // What stands behind a problem in the same parentheses is not looked at: nobody knows what it belongs to.
             let all = attribute.parse_nested_meta(|meta| read.one(&meta, what, allowed));
             if let Err(error) = all {
-                wrong.add(&Ident::new("here", error.span()), &error.to_string());
+                wrong.also(error);
             }
         }
         read

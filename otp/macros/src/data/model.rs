@@ -6,8 +6,7 @@ use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Expr, Fields, Generics, Ident, Member, Result, Type};
 
 use super::attributes::Attributes;
-use crate::behaviour::Problems;
-use crate::behaviour::described as text;
+use crate::behaviour::{Problems, described, snake};
 
 /// A type as it was written, and its form in Erlang.
 pub(crate) struct Model {
@@ -70,7 +69,7 @@ impl Model {
         wrong.finish()?;
         let (renamed, form) = form.ok_or_else(|| Error::new_spanned(&name, "this has no form in Erlang"))?;
         let erlang = renamed.unwrap_or_else(|| snake(&name.unraw().to_string()));
-        Ok(Self { name, generics: input.generics.clone(), erlang, about: text(&input.attrs), form })
+        Ok(Self { name, generics: input.generics.clone(), erlang, about: described(&input.attrs), form })
     }
 }
 
@@ -173,24 +172,6 @@ fn plain(member: &Member) -> String {
     }
 }
 
-/// `HTTPServer2Go` as Erlang names an atom: `http_server2_go`.
-fn snake(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    let mut snake = String::new();
-    for (at, letter) in letters.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|before| letters.get(before));
-        let word_begins = before.is_some_and(|before| {
-            let in_capitals = before.is_uppercase() && !letters.get(at + 1).is_some_and(|next| next.is_lowercase());
-            *before != '_' && !in_capitals
-        });
-        if letter.is_uppercase() && word_begins {
-            snake.push('_');
-        }
-        snake.extend(letter.to_lowercase());
-    }
-    snake
-}
-
 /// Whether a type speaks of a parameter of these.
 pub(crate) fn speaks_of(ty: &Type, generics: &Generics) -> bool {
     fn any(tokens: TokenStream, found: &impl Fn(&Ident) -> bool) -> bool {
@@ -201,16 +182,4 @@ pub(crate) fn speaks_of(ty: &Type, generics: &Generics) -> bool {
         })
     }
     any(ty.to_token_stream(), &|name| generics.type_params().any(|parameter| parameter.ident == *name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::snake;
-
-    #[test]
-    fn names_are_as_erlang_has_them() {
-        let names = ["Idle", "DeviceGateway", "HTTPServer", "X", "GPIOPin2Go", "already_snake", "A_B", "ID"];
-        let snakes = ["idle", "device_gateway", "http_server", "x", "gpio_pin2_go", "already_snake", "a_b", "id"];
-        assert_eq!(names.map(snake), snakes);
-    }
 }

@@ -97,6 +97,7 @@ mod tests {
         }
         let steps = std::thread::Builder::new().stack_size(512 * 1024).spawn(|| down(0)).expect("a thread").join();
         let steps = steps.expect("it did not overflow");
-        assert!((1..512).contains(&steps), "{steps}");
+        // How many there are depends on the thread, which may be given the larger stack of one that has ended.
+        assert!((1..100_000).contains(&steps), "{steps}");
     }
 }
