@@ -8,7 +8,7 @@ use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::locate;
 
@@ -17,6 +17,9 @@ pub type Sources = &'static [(&'static str, &'static str)];
 
 /// The name of the script that compiles a probe.
 const BUILD: &str = "build";
+
+/// Held by whoever compiles.
+pub static COMPILING: Mutex<()> = Mutex::new(());
 
 /// To be called between fork and exec: the pipe that reports are read from becomes descriptor 3, and the VM's standard
 /// output joins its error output, so that nothing that it prints is taken for a report.
@@ -64,6 +67,8 @@ pub fn compiled(name: &str, sources: Sources, build: &str) -> Result<PathBuf, St
     let mut hasher = DefaultHasher::new();
     (sources, build, &version.erts).hash(&mut hasher);
     let folder = cache().join(format!("{name}-otp{}-{:016x}", version.release, hasher.finish()));
+    // Within this program one thread compiles and the others wait; another program has a folder of its own to compile in.
+    let _one_at_a_time = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     // It gets its name when all of it is there.
     if folder.is_dir() {
         return Ok(folder);

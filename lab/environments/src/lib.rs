@@ -88,8 +88,8 @@ pub struct Place<'a> {
 pub static ALL: &[&dyn Environment] = &[
     &host::Host,
     &beam::Beam,
-    &actors::ERLANG,
     &actors::OTP,
+    &actors::ERLANG,
     &actors::GEN_SERVER,
     &actors::GEN_SERVER_OFF_HEAP,
     &actors::ACTIX,

@@ -6,6 +6,7 @@ use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::PoisonError;
 
 use crate::{erlang, locate};
 
@@ -20,6 +21,7 @@ pub(super) fn folder() -> Result<PathBuf, String> {
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
     let folder = erlang::cached("actors-application", hasher.finish())?;
+    let _one_at_a_time = erlang::COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     if folder.is_dir() {
         return Ok(folder);
     }
