@@ -3,6 +3,7 @@
 
 mod behaviour;
 mod gen_server;
+mod gen_statem;
 mod supervisor;
 
 use proc_macro::TokenStream;
@@ -11,6 +12,12 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn gen_server(arguments: TokenStream, item: TokenStream) -> TokenStream {
     gen_server::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes an `impl` block a gen_statem; see the documentation of `otp`.
+#[proc_macro_attribute]
+pub fn gen_statem(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    gen_statem::expand(arguments.into(), item.into()).into()
 }
 
 /// Makes a function that returns a `Tree` a supervisor; see the documentation of `otp`.

@@ -139,17 +139,26 @@ pub(crate) fn shown(model: &Model) -> TokenStream {
             })
         }
     });
+    let show = show(model);
     quote! {
-        fn show<'a>(&self, env: ::otp::vm::Env<'a>) -> ::otp::vm::Term<'a> {
-            #[allow(unused_imports)]
-            use ::otp::private::{ByData as _, ByDebug as _, ByName as _};
-            (&&&::otp::private::Shown::<#name>(::core::marker::PhantomData)).show(self, env)
-        }
+        #show
 
         fn restore(state: ::otp::vm::Term<'_>) -> ::core::result::Result<Self, ::otp::Malformed> {
             #[allow(unused_imports)]
             use ::otp::private::{ByData as _, ByDebug as _, ByName as _};
             (&&&::otp::private::Shown::<#name>(::core::marker::PhantomData)).restore(state) #(#older)*
+        }
+    }
+}
+
+/// How a state is shown.
+pub(crate) fn show(model: &Model) -> TokenStream {
+    let name = &model.name;
+    quote! {
+        fn show<'a>(&self, env: ::otp::vm::Env<'a>) -> ::otp::vm::Term<'a> {
+            #[allow(unused_imports)]
+            use ::otp::private::{ByData as _, ByDebug as _, ByName as _};
+            (&&&::otp::private::Shown::<#name>(::core::marker::PhantomData)).show(self, env)
         }
     }
 }

@@ -6,7 +6,7 @@ mod model;
 mod problems;
 mod text;
 
-pub(crate) use api::{api, arm, asked, description, shown};
+pub(crate) use api::{api, arm, asked, description, show, shown};
 pub(crate) use method::{Method, Role, Scheduler, role};
 pub(crate) use model::{Model, Shape, without_roles};
 pub(crate) use problems::Problems;

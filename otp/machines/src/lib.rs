@@ -1,0 +1,17 @@
+//! State machines and event handlers that use every callback and every action, each in the plainest way that shows it.
+
+mod job;
+mod phase;
+
+pub use job::{Job, JobApi, JobEvent, JobTimeout};
+pub use phase::Phase;
+
+use otp::{Tree, one_for_one, supervisor, worker};
+
+otp::application!(root);
+
+/// A job under a supervisor, as any other process.
+#[supervisor]
+pub fn root() -> Tree {
+    one_for_one().child(worker::<Job>("supervised".to_owned()).name("job"))
+}
