@@ -2,9 +2,11 @@
 
 mod job;
 mod phase;
+mod tally;
 
 pub use job::{Job, JobApi, JobEvent, JobTimeout};
 pub use phase::Phase;
+pub use tally::{Doubled, DoubledApi, Owner, OwnerApi, Tally, TallyApi, with_events};
 
 use otp::{Tree, one_for_one, supervisor, worker};
 

@@ -120,12 +120,12 @@ fn a_callback_may_wait_and_nothing_is_lost_meanwhile() {
     check(
         "J = start(<<\"x\">>),
          asked(fun() -> job:slow(J, 30) end),
-         job:twice(J, <<\"a\">>), J ! <<\"b\">>,
+         job:timers(J, <<\"cancel state\">>), job:twice(J, <<\"a\">>), J ! <<\"b\">>,
          <<\"was Idle\">> = answer(),
          [<<\"slow\">>, <<\"Idle > Busy { round: 5 }\">>, <<\"twice\">>, <<\"noted a 1\">>, <<\"noted a 2\">>, <<\"told b\">>] = job:log(J),
          job:slow_cast(J), [<<\"noted slowly\">>] = job:log(J),
          500500 = job:hard(J, 1000),
-         job:timers(J, <<\"cancel state\">>), job:remind(J, <<\"later\">>), logged(J, [<<\"told later\">>])",
+         job:remind(J, <<\"later\">>), logged(J, [<<\"told later\">>])",
     );
 }
 

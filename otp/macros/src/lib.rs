@@ -2,6 +2,7 @@
 //! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
 
 mod behaviour;
+mod gen_event;
 mod gen_server;
 mod gen_statem;
 mod supervisor;
@@ -12,6 +13,12 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn gen_server(arguments: TokenStream, item: TokenStream) -> TokenStream {
     gen_server::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes an `impl` block a handler of events, of a gen_event; see the documentation of `otp`.
+#[proc_macro_attribute]
+pub fn gen_event(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    gen_event::expand(arguments.into(), item.into()).into()
 }
 
 /// Makes an `impl` block a gen_statem; see the documentation of `otp`.

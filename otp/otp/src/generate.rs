@@ -3,6 +3,7 @@
 //! Pure: from what the behaviours say of themselves to texts. Whoever builds the application compiles them; they are made
 //! to be read, and carry the types that Erlang and Elixir callers (and dialyzer) go by.
 
+mod event;
 mod statem;
 
 use std::fmt::Write;
@@ -29,6 +30,7 @@ pub struct Description {
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Server,
+    Event,
     /// With the type of its states, in Erlang's notation.
     Statem(fn() -> String),
     Supervisor,
@@ -66,12 +68,14 @@ pub fn sources(native: &str) -> Vec<Source> {
     let mut sources = vec![
         module(native, own(include_str!("../erlang/otp_native.erl"))),
         module(&format!("{native}_wait"), own(include_str!("../erlang/otp_wait.erl"))),
+        module(&format!("{native}_event"), own(include_str!("../erlang/otp_event.erl"))),
         module(&format!("{native}_statem"), own(include_str!("../erlang/otp_statem.erl"))),
     ];
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
         let description = (behaviour.describe)();
         let text = match description.kind {
             Kind::Server => server(behaviour.name, &description, number, native),
+            Kind::Event => event::event(behaviour.name, &description, number, native),
             Kind::Statem(state) => statem::statem(behaviour.name, &description, number, native, &state()),
             Kind::Supervisor => supervisor(behaviour.name, &description, number, native),
         };
@@ -198,8 +202,7 @@ fn supervisor(name: &str, description: &Description, number: usize, native: &str
 
 /// The function that asks for `message` whom the type `server` says.
 fn ask(message: &Message, server: &str, cast: &str) -> String {
-    let (how, reply) =
-        if message.reply.is_empty() { (cast, "ok") } else { ("call", message.reply.as_str()) };
+    let (how, reply) = if message.reply.is_empty() { (cast, "ok") } else { ("call", message.reply.as_str()) };
     let (name, typed, names) = (quoted(message.name), typed(&message.arguments), names(&message.arguments));
     let comma = if message.arguments.is_empty() { "" } else { ", " };
     let request = if message.arguments.is_empty() { name.clone() } else { format!("{{{name}, {names}}}") };

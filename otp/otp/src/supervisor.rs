@@ -119,6 +119,11 @@ impl Child {
         }
     }
 
+    /// A process that a module of OTP's own starts, by its `start_link`.
+    pub(crate) fn of_module(module: &'static str, argument: impl Elements + 'static) -> Self {
+        Self::new(module, false, Some(Duration::from_secs(5)), argument)
+    }
+
     /// Registers the process under this name on its node; it is its name in the tree too.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         let name = name.into();

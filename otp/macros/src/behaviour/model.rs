@@ -200,10 +200,10 @@ impl Options {
 
     /// How the type of a machine's states is called, as far as it is known.
     fn state_name(&self) -> String {
-        self.types.iter().find(|(word, _)| word == "state").map_or_else(
-            || "State".to_owned(),
-            |(_, ty)| ty.to_token_stream().to_string(),
-        )
+        self.types
+            .iter()
+            .find(|(word, _)| word == "state")
+            .map_or_else(|| "State".to_owned(), |(_, ty)| ty.to_token_stream().to_string())
     }
 
     /// What the Erlang half is told of the behaviour, in Erlang's notation.

@@ -48,7 +48,8 @@ fn check(model: &Model) -> Result<Type> {
     let mut wrong = Problems::default();
     let state = model.options.types.iter().find(|(word, _)| word == "state").map(|(_, ty)| ty.clone());
     if state.is_none() {
-        wrong.add(&model.name, "say what its states are: #[gen_statem(state = State)], where State is an enum of yours");
+        wrong
+            .add(&model.name, "say what its states are: #[gen_statem(state = State)], where State is an enum of yours");
     }
     for (role, method) in &model.callbacks {
         let count = method.arguments.len();
@@ -107,13 +108,11 @@ fn code(model: &Model, state: &Type) -> TokenStream {
     let [no_call, no_cast, no_event, no_timeout] =
         [("call", Role::Call), ("cast", Role::Cast), ("event", Role::Event), ("timeout", Role::Timeout)]
             .map(|(what, role)| there_are(what, model.of(role)));
-    let ((event_enum, event), (timeout_enum, timeout)) =
-        (own::own(model, Role::Event), own::own(model, Role::Timeout));
+    let ((event_enum, event), (timeout_enum, timeout)) = (own::own(model, Role::Event), own::own(model, Role::Timeout));
     let kind = quote! { Statem(<#state as ::otp::Data>::erlang_type) };
     let (api, description, show, restore) = (api(model), description(model, &kind), show(model), restore(model));
     let done = quote! { ::core::result::Result::<::otp::vm::Term<'a>, ::otp::Malformed> };
-    let (host, at) =
-        (quote! { otp_host: &mut ::otp::host::Host<Self> }, quote! { otp_at: ::otp::host::At<'a, '_> });
+    let (host, at) = (quote! { otp_host: &mut ::otp::host::Host<Self> }, quote! { otp_at: ::otp::host::At<'a, '_> });
     let request = quote! { otp_request: ::otp::vm::Term<'a> };
     quote! {
         #block
@@ -195,7 +194,11 @@ fn code(model: &Model, state: &Type) -> TokenStream {
 
 /// How a state is handed to a callback that takes it as `ty`.
 fn passed(ty: &Type, value: &TokenStream) -> TokenStream {
-    if matches!(ty, Type::Reference(_)) { quote! { &#value } } else { quote! { #value } }
+    if matches!(ty, Type::Reference(_)) {
+        quote! { &#value }
+    } else {
+        quote! { #value }
+    }
 }
 
 /// What the method is called with, after `self`.

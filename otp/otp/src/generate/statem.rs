@@ -21,9 +21,7 @@ pub(super) fn statem(name: &str, description: &Description, number: usize, nativ
     line("-behaviour(gen_statem).".into());
     line(format!("-export([{}]).", exported.join(", ")));
     let terminate = if has("terminate") { ", terminate/3" } else { "" };
-    line(format!(
-        "-export([init/1, callback_mode/0, handle_event/4{terminate}, code_change/4, format_status/1])."
-    ));
+    line(format!("-export([init/1, callback_mode/0, handle_event/4{terminate}, code_change/4, format_status/1])."));
     line("-export_type([state/0]).\n".into());
     line(format!("-type state() :: {state}."));
     line("-type data() :: {module(), reference()}.\n".into());

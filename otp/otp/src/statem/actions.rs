@@ -89,9 +89,7 @@ impl<M: Machine> Action<M> {
             }
             Self::CancelStateTimeout => &[atom!("state_timeout").raw(env), cancel()],
             Self::Cancel(which, timeout) => &[timer(which, timeout), cancel()],
-            Self::Reply { from, reply } => {
-                &[atom!("reply").raw(env), from.encode(env).raw(), reply.encode(env).raw()]
-            }
+            Self::Reply { from, reply } => &[atom!("reply").raw(env), from.encode(env).raw(), reply.encode(env).raw()],
             Self::Hibernate => return atom!("hibernate").term(env),
         };
         env.tuple(parts)

@@ -25,9 +25,9 @@ impl<M: GenStatem> Process for Hosted<M> {
         self.whole = false;
         let result = self.take(At { env, turn }, kind, content, state);
         self.whole = true;
-        Some(result.unwrap_or_else(|wrong| {
-            env.tuple(&[atom!("unknown").raw(env), wrong.to_string().encode(env).raw()])
-        }))
+        Some(
+            result.unwrap_or_else(|wrong| env.tuple(&[atom!("unknown").raw(env), wrong.to_string().encode(env).raw()])),
+        )
     }
 
     /// `state`: the data, to be shown. `restored`: the state of one that was restored. `{terminate, Reason, State}`.
@@ -120,9 +120,7 @@ pub fn begun<M: Machine, F: Into<First<M>>>(init: Init<F>) -> Begin<M> {
 }
 
 /// The start of one that is.
-pub fn begun_later<M: Machine, F: Into<First<M>>>(
-    init: impl Future<Output = Init<F>> + Send + 'static,
-) -> Begin<M> {
+pub fn begun_later<M: Machine, F: Into<First<M>>>(init: impl Future<Output = Init<F>> + Send + 'static) -> Begin<M> {
     Begin::Later(Box::pin(async move { init.await.map(open) }))
 }
 

@@ -118,12 +118,7 @@ impl<M: Machine, R: Data> Step<M, R> {
 }
 
 /// `Result` or `{Result, …, Actions}`. The new data is added by the Erlang half.
-fn told<'a, M: Machine>(
-    env: Env<'a>,
-    to: &To<M::State>,
-    actions: &[Action<M>],
-    answer: Option<RawTerm>,
-) -> Term<'a> {
+fn told<'a, M: Machine>(env: Env<'a>, to: &To<M::State>, actions: &[Action<M>], answer: Option<RawTerm>) -> Term<'a> {
     if let To::Stop(reason) = to {
         // A call that is put off by a machine that ends is answered by its end.
         let answer = answer.filter(|answer| env.adopt(*answer).tuple().is_some());
