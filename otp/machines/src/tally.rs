@@ -109,7 +109,7 @@ impl Doubled {
     }
 
     #[take_over]
-    fn doubled(old: Option<i64>, after: String) -> Init<Self> {
+    fn continued(old: Option<i64>, after: String) -> Init<Self> {
         Ok(Self { sum: old.unwrap_or(-1) * 2, after })
     }
 
