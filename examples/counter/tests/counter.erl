@@ -1,6 +1,7 @@
 %% Counter: a gen_server in Rust. Generated: change it there.
 -module(counter).
 -export([start_link/1, start_link_as/2, add/2, divided_by/2, reset/1]).
+-export(['$otp'/0, start_pool/2]).
 -export_type([server/0]).
 
 %% A process, its name on this node, or its name on another.
@@ -30,6 +31,14 @@ divided_by(Server, N) ->
 -spec reset(server()) -> ok.
 reset(Server) ->
     gen_server:cast(Server, reset).
+
+%% A supervisor of any number of these.
+start_pool(Name, Config) ->
+    counter_native_pool:start_link(?MODULE, Name, Config).
+
+%% Where processes of this kind begin, for who supervises them.
+'$otp'() ->
+    {counter_native, 0, []}.
 
 %% A request that is not of its type is an error of the caller's.
 call(Server, Request) ->

@@ -44,8 +44,8 @@ impl Job {
         self.note(format!("{from:?} > {to:?}"));
         match to {
             Phase::Idle => Entered::keep(),
-            Phase::Busy { round: 99 } => Entered::stop("too many rounds"),
-            Phase::Busy { round } => self.waiting.drain(..).fold(
+            Phase::Busy(99) => Entered::stop("too many rounds"),
+            Phase::Busy(round) => self.waiting.drain(..).fold(
                 Entered::keep().state_timeout(Duration::from_millis(50), JobTimeout::Done(round)),
                 |entered, caller| entered.reply_to(caller, format!("round {round}")),
             ),
@@ -61,8 +61,8 @@ impl Job {
     #[cast]
     fn go(&mut self, state: Phase, round: u32) -> Step<Self> {
         match state {
-            Phase::Idle => Step::to(Phase::Busy { round }),
-            Phase::Busy { .. } => Step::keep().postpone(),
+            Phase::Idle => Step::to(Phase::Busy(round)),
+            Phase::Busy(_) => Step::keep().postpone(),
         }
     }
 
@@ -71,7 +71,7 @@ impl Job {
     fn round(&mut self, state: &Phase) -> Step<Self, u32> {
         match state {
             Phase::Idle => Step::keep().postpone(),
-            Phase::Busy { round } => Step::keep().reply(*round),
+            Phase::Busy(round) => Step::keep().reply(*round),
         }
     }
 
@@ -154,7 +154,7 @@ impl Job {
     async fn slow(&mut self, state: &Phase, milliseconds: u64) -> Step<Self, String> {
         time::sleep(Duration::from_millis(milliseconds)).await;
         self.note("slow");
-        Step::to(Phase::Busy { round: 5 }).reply(format!("was {state:?}"))
+        Step::to(Phase::Busy(5)).reply(format!("was {state:?}"))
     }
 
     /// The same of an event that nobody waits for; what is noted is an order of its own.
@@ -215,6 +215,6 @@ impl Job {
     /// From a build that noted but one thing, and called being idle something else.
     #[upgrade]
     fn upgrade(state: String, old: (String, u32)) -> (Phase, Self) {
-        (Phase::Busy { round: old.1 }, Self { log: vec![format!("was {state}: {}", old.0)], waiting: Vec::new() })
+        (Phase::Busy(old.1), Self { log: vec![format!("was {state}: {}", old.0)], waiting: Vec::new() })
     }
 }

@@ -2,10 +2,12 @@
 //! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
 
 mod behaviour;
+mod data;
 mod gen_event;
 mod gen_server;
 mod gen_statem;
 mod supervisor;
+mod test;
 
 use proc_macro::TokenStream;
 
@@ -31,4 +33,16 @@ pub fn gen_statem(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn supervisor(arguments: TokenStream, item: TokenStream) -> TokenStream {
     supervisor::expand(arguments.into(), item.into()).into()
+}
+
+/// A test that runs inside of a VM, by `cargo otp test`; see the documentation of `otp::testing`.
+#[proc_macro_attribute]
+pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    test::expand(arguments.into(), item.into()).into()
+}
+
+/// Gives a struct or an enum its form in Erlang; see the documentation of `otp::Data`.
+#[proc_macro_derive(Data, attributes(otp))]
+pub fn data(item: TokenStream) -> TokenStream {
+    data::expand(item.into()).into()
 }

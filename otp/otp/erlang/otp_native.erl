@@ -21,14 +21,15 @@
 %% A panic comes out of handle/2 as an error and ends the process, as a wrong match would.
 -module('MODULE').
 
--export([start/5, start_link/5, enter/6, woken/2, adopt/3]).
+-export([start/5, start_link/5, enter/6, enter_pool/6, woken/2, adopt/3]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
--export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2]).
+-export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1]).
 -export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
 -on_load(load/0).
 
--nifs([init/2, restore/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2]).
+-nifs([init/2, restore/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
+       tests/1, test/1]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
                options :: [option()], debug = [] :: [sys:debug_option()]}).
@@ -85,6 +86,34 @@ enter(Starter, Module, Number, Name, Argument, Options) ->
         {false, Pid} ->
             proc_lib:init_ack(Starter, {error, {already_started, Pid}})
     end.
+
+%% A child of a pool: it answers whoever asked for it. One that is started anew may find nobody waiting any more.
+enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
+    put('$initial_call', {Module, init, 1}),
+    has(trap_exit, Options) andalso process_flag(trap_exit, true),
+    try initial(init(Number, Argument)) of
+        {ok, Slot} ->
+            gen:reply(From, {ok, self()}),
+            Self = #self{parent = Pool, name = self(), module = Module, number = Number, options = Options},
+            case has(started, Options) of
+                true -> ask(started, Slot, Self);
+                false -> loop(Slot, Self)
+            end;
+        ignore ->
+            gen:reply(From, ignore),
+            exit({shutdown, {'$otp_no_start', ignore}});
+        {stop, Reason} ->
+            no_start(Start, Reason, Reason)
+    catch
+        error:Reason:Stack -> no_start(Start, Reason, {Reason, Stack})
+    end.
+
+%% What never ran is not started anew; what ran once is, until it is too often.
+no_start({again, _From}, _Reason, Why) ->
+    exit(Why);
+no_start({first, From}, Reason, _Why) ->
+    gen:reply(From, {error, Reason}),
+    exit({shutdown, {'$otp_no_start', Reason}}).
 
 initial({Slot, ok}) when is_reference(Slot) ->
     {ok, Slot};
@@ -309,3 +338,5 @@ on(_Slot, _Event) -> erlang:nif_error(not_loaded).
 resume(_Slot, _Events) -> erlang:nif_error(not_loaded).
 work_cpu(_Slot, _Number) -> erlang:nif_error(not_loaded).
 work_io(_Slot, _Number) -> erlang:nif_error(not_loaded).
+tests(_What) -> erlang:nif_error(not_loaded).
+test(_Number) -> erlang:nif_error(not_loaded).

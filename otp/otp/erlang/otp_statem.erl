@@ -10,7 +10,7 @@
 %%   dirty_cpu, dirty_io                ask again on a scheduler that may be held up
 -module('MODULE_statem').
 
--export([init/3, event/4, terminate/3, code_change/3, format_status/1, shown/1]).
+-export([init/3, enter_pool/6, event/4, terminate/3, code_change/3, format_status/1, shown/1]).
 
 init(Number, Arguments, Options) ->
     lists:member(trap_exit, Options) andalso process_flag(trap_exit, true),
@@ -26,6 +26,28 @@ first({first, State, Actions}, Slot, Options) ->
     end;
 first(Else, _Slot, _Options) ->
     Else.
+
+%% A child of a pool: it answers whoever asked for it. See enter_pool/6 in MODULE, whose words these are.
+enter_pool({_, From} = Start, _Pool, Module, Number, Argument, Options) ->
+    put('$initial_call', {Module, init, 1}),
+    try init(Number, Argument, Options) of
+        {ok, State, Data, Actions} ->
+            gen:reply(From, {ok, self()}),
+            gen_statem:enter_loop(Module, [], State, Data, self(), Actions);
+        ignore ->
+            gen:reply(From, ignore),
+            exit({shutdown, {'$otp_no_start', ignore}});
+        {stop, Reason} ->
+            no_start(Start, Reason, Reason)
+    catch
+        error:Reason:Stack -> no_start(Start, Reason, {Reason, Stack})
+    end.
+
+no_start({again, _From}, _Reason, Why) ->
+    exit(Why);
+no_start({first, From}, Reason, _Why) ->
+    gen:reply(From, {error, Reason}),
+    exit({shutdown, {'$otp_no_start', Reason}}).
 
 event(Type, Content, State, {_, Slot} = Data) ->
     Event = {Type, Content, State},

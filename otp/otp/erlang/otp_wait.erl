@@ -4,7 +4,7 @@
 %% callback waits, only what it waits for is received; every other message stays in the queue, in its order.
 -module('MODULE_wait').
 
--export([settle/2]).
+-export([settle/2, task/1]).
 
 %% What the native half says until the callback has come to its end; that result is returned. In between, Waits holds what is
 %% waited for under its reference, and that reference under its number.
@@ -60,6 +60,22 @@ order({timer, Number, Time}, _Slot, Waits) ->
     Waits#{Ref => {timer, Number}, Number => Ref};
 order({mailbox, Number, Ref}, _Slot, Waits) ->
     Waits#{Ref => {mailbox, Number}, Number => Ref};
+order({close, Ref}, _Slot, Waits) ->
+    erlang:unalias(Ref),
+    flush(Ref),
+    Waits;
+order({spawn, Number, Worker, Linked}, _Slot, Waits) ->
+    Spawn = case Linked of true -> fun proc_lib:spawn_link/3; false -> fun proc_lib:spawn/3 end,
+    put({'$otp', Number}, Spawn(?MODULE, task, [Worker])),
+    Waits;
+order({join, Number, Task}, _Slot, Waits) ->
+    case get({'$otp', Task}) of
+        undefined ->
+            {came, {Number, {down, noproc}}};
+        Pid ->
+            Ref = erlang:monitor(process, Pid),
+            Waits#{Ref => {task, Number}, Number => Ref}
+    end;
 order({cancel, Number}, _Slot, Waits) ->
     case Waits of
         #{Number := Ref} -> maps:remove(Number, forget(Ref, Waits));
@@ -90,7 +106,11 @@ order({demonitor, Number}, _Slot, Waits) ->
 order({send_after, Number, Time, To, Message}, _Slot, Waits) when To =:= self() ->
     put({'$otp', Number}, erlang:send_after(Time, To, {'$otp_timer', Number, Message})),
     Waits;
+order({send_after, _Number, Time, To, Message}, _Slot, Waits) when node(To) =:= node() ->
+    erlang:send_after(Time, To, Message),
+    Waits;
 order({send_after, _Number, Time, To, Message}, _Slot, Waits) ->
+    %% The VM has no timers for processes of other nodes.
     spawn_link(fun() -> receive after Time -> send(To, Message) end end),
     Waits;
 order({cancel_timer, Number}, _Slot, Waits) ->
@@ -105,6 +125,18 @@ order({cancel_timer, Number}, _Slot, Waits) ->
 order({forget, Number}, _Slot, Waits) ->
     erase({'$otp', Number}),
     Waits.
+
+%% The process of a task.
+task(Worker) ->
+    settle('MODULE':on(Worker, started), Worker),
+    ok.
+
+flush(Ref) ->
+    receive
+        {Ref, _} -> flush(Ref)
+    after 0 ->
+        ok
+    end.
 
 send({global, Name}, Message) -> catch global:send(Name, Message);
 send({via, Module, Name}, Message) -> catch Module:send(Name, Message);
@@ -207,6 +239,9 @@ forget(Ref, Waits) ->
         #{Ref := {timer, _Number}} ->
             erlang:cancel_timer(Ref),
             receive {timeout, Ref, _} -> ok after 0 -> ok end,
+            maps:remove(Ref, Waits);
+        #{Ref := {task, _Number}} ->
+            erlang:demonitor(Ref, [flush]),
             maps:remove(Ref, Waits);
         #{Ref := {mailbox, _Number}} ->
             maps:remove(Ref, Waits);

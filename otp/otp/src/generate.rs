@@ -70,6 +70,8 @@ pub fn sources(native: &str) -> Vec<Source> {
         module(&format!("{native}_wait"), own(include_str!("../erlang/otp_wait.erl"))),
         module(&format!("{native}_event"), own(include_str!("../erlang/otp_event.erl"))),
         module(&format!("{native}_statem"), own(include_str!("../erlang/otp_statem.erl"))),
+        module(&format!("{native}_pool"), own(include_str!("../erlang/otp_pool.erl"))),
+        module(&format!("{native}_test"), own(include_str!("../erlang/otp_test.erl"))),
     ];
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
         let description = (behaviour.describe)();
@@ -140,11 +142,12 @@ impl Application {
 
 /// The module of a gen_server.
 fn server(name: &str, description: &Description, number: usize, native: &str) -> String {
-    let (module, native) = (quoted(name), quoted(native));
+    let (module, pool, native) = (quoted(name), quoted(&format!("{native}_pool")), quoted(native));
     let (calls, casts) = (&description.calls, &description.casts);
     let (starts, options) = (description.start.len(), description.options);
     let mut exported = vec![format!("start_link/{starts}"), format!("start_link_as/{}", starts + 1)];
     let messages = || calls.iter().chain(casts);
+    let hidden = ["'$otp'/0".to_owned(), "start_pool/2".to_owned()];
     exported.extend(messages().map(|message| format!("{}/{}", quoted(message.name), message.arguments.len() + 1)));
     let mut text = String::new();
     let mut line = |line: String| {
@@ -155,6 +158,7 @@ fn server(name: &str, description: &Description, number: usize, native: &str) ->
     comment(&mut line, description.about);
     line(format!("-module({module})."));
     line(format!("-export([{}]).", exported.join(", ")));
+    line(format!("-export([{}]).", hidden.join(", ")));
     line("-export_type([server/0]).\n".into());
     line("%% A process, its name on this node, or its name on another.".into());
     line("-type server() :: pid() | atom() | {atom(), node()}.".into());
@@ -175,6 +179,11 @@ fn server(name: &str, description: &Description, number: usize, native: &str) ->
         comment(&mut line, message.about);
         line(ask(message, "server()", "gen_server:cast"));
     }
+    line(String::new());
+    line("%% A supervisor of any number of these.".into());
+    line(format!("start_pool(Name, Config) ->\n    {pool}:start_link(?MODULE, Name, Config).\n"));
+    line("%% Where processes of this kind begin, for who supervises them.".into());
+    line(format!("'$otp'() ->\n    {{{native}, {number}, {options}}}."));
     if !calls.is_empty() {
         line(String::new());
         line("%% A request that is not of its type is an error of the caller's.".into());

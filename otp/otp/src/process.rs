@@ -68,6 +68,11 @@ pub(crate) unsafe fn open(env: *mut RawEnv) -> bool {
     unsafe { SLOTS.open(env) }
 }
 
+/// A slot for a process that is not there yet.
+pub(crate) fn slot<'a>(env: Env<'a>, process: Box<dyn Process>) -> Term<'a> {
+    SLOTS.keep(env, process)
+}
+
 /// `{Slot, Result}`, or what there is instead of a process.
 pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'a>) -> Option<Term<'a>> {
     let behaviour = *behaviours().get(index)?;

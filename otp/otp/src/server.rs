@@ -252,6 +252,7 @@ impl<S: GenServer> Hosted<S> {
             // Somebody woke a callback that has ended since.
             return atom!("ok").term(at.env);
         }
+        let message = at.turn.own(at.env, message);
         S::info(&mut self.0, at, message).unwrap_or_else(|wrong| unknown(at.env, &wrong, None))
     }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use crate::address::To;
 use crate::atom;
-use crate::data::{Any, Data, Elements};
+use crate::data::{Any, Data, Elements, Malformed};
 use crate::reason::Reason;
 use crate::server::Server;
 use crate::vm::{Env, Term, Turn};
@@ -106,24 +106,58 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
-/// `{ok, {ok, Pid}}`, `{ok, ignore}`, `{ok, {error, Reason}}`, or `{raised, Class, Reason}`.
-pub(crate) fn started<S>(event: Term<'_>) -> Result<Server<S>, StartError> {
-    let failed = |term: Term<'_>| StartError::Failed(Reason::Other(Any::keep(term)));
-    let Some([_, result]) = event.tuple().and_then(|event| event.array()) else { return Err(failed(event)) };
+/// `ignore`, `{already_started, Pid}`, or the reason.
+impl Data for StartError {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        match self {
+            Self::Ignored => atom!("ignore").term(env),
+            Self::AlreadyStarted(pid) => env.tuple(&[atom!("already_started").raw(env), pid.encode(env).raw()]),
+            Self::Failed(reason) => reason.encode(env),
+        }
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        if term.is(atom!("ignore")) {
+            return Ok(Self::Ignored);
+        }
+        if let Some([what, pid]) = term.tuple().and_then(|term| term.array())
+            && what.is(atom!("already_started"))
+            && let Ok(pid) = Data::decode(pid)
+        {
+            return Ok(Self::AlreadyStarted(pid));
+        }
+        Reason::decode(term).map(Self::Failed)
+    }
+
+    fn erlang_type() -> String {
+        "term()".into()
+    }
+}
+
+/// `{ok, Result}` of a start, or `{raised, Class, Reason}`.
+fn started<S>(event: Term<'_>) -> Result<Server<S>, StartError> {
+    match event.tuple().and_then(|event| event.array()) {
+        Some([_, result]) => read(result),
+        None => Err(failed(event)),
+    }
+}
+
+/// `{ok, Pid}`, `ignore` or `{error, Reason}`.
+pub(crate) fn outcome<S>(result: Any) -> Result<Server<S>, StartError> {
+    result.read(read)
+}
+
+fn read<S>(result: Term<'_>) -> Result<Server<S>, StartError> {
     if result.is(atom!("ignore")) {
         return Err(StartError::Ignored);
     }
     match result.tuple().and_then(|result| result.array()) {
         Some([tag, pid]) if tag.is(atom!("ok")) => To::decode(pid).map(Server::at).map_err(|_| failed(result)),
-        Some([_, reason]) => {
-            if let Some([what, pid]) = reason.tuple().and_then(|reason| reason.array())
-                && what.is(atom!("already_started"))
-                && let Ok(pid) = Data::decode(pid)
-            {
-                return Err(StartError::AlreadyStarted(pid));
-            }
-            Err(StartError::Failed(Reason::decode(reason).unwrap_or(Reason::Normal)))
-        }
+        Some([_, reason]) => Err(StartError::decode(reason).unwrap_or_else(|_| failed(reason))),
         None => Err(failed(result)),
     }
+}
+
+fn failed(term: Term<'_>) -> StartError {
+    StartError::Failed(Reason::Other(Any::keep(term)))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::atom;
 use crate::data::{Data, Elements, Malformed};
 use crate::process::Started;
+use crate::reason::milliseconds;
 use crate::start::Startable;
 use crate::vm::abi::RawTerm;
 use crate::vm::{Atom, Env, Term, Turn};
@@ -52,8 +53,8 @@ impl Tree {
 
     /// One more child. They are started in this order, each when the one before has come out of its `init`, and ended in the
     /// opposite one.
-    pub fn child(mut self, child: Child) -> Self {
-        self.children.push(child);
+    pub fn child(mut self, child: impl Into<Child>) -> Self {
+        self.children.push(child.into());
         self
     }
 
@@ -77,12 +78,58 @@ impl Tree {
 pub struct Child {
     id: String,
     module: &'static str,
-    name: Option<String>,
     supervises: bool,
     restart: &'static Atom,
     /// How long it has to end; without one, as long as it takes.
     shutdown: Option<Duration>,
-    argument: Box<dyn for<'a> Fn(Env<'a>) -> Vec<RawTerm>>,
+    start: How,
+}
+
+/// How a child is started, by a function of its module.
+pub(crate) enum How {
+    /// `start_link` or `start_link_as`.
+    One { name: Option<String>, arguments: Box<dyn for<'a> Fn(Env<'a>) -> Vec<RawTerm>> },
+    /// `start_pool`.
+    Pool { name: Option<String>, config: crate::pool::Config },
+    /// `gen_event:start_link`.
+    Events { name: String },
+}
+
+impl How {
+    fn function(&self, env: Env<'_>) -> RawTerm {
+        let function = match self {
+            Self::One { name: Some(_), .. } => atom!("start_link_as"),
+            Self::One { name: None, .. } | Self::Events { .. } => atom!("start_link"),
+            Self::Pool { .. } => atom!("start_pool"),
+        };
+        function.raw(env)
+    }
+
+    fn arguments(&self, env: Env<'_>) -> RawTerm {
+        let arguments = match self {
+            Self::One { name, arguments } => {
+                let name = name.iter().map(|name| env.atom(name).raw());
+                name.chain(arguments(env)).collect()
+            }
+            Self::Pool { name, config } => {
+                let name = name.as_ref().map_or_else(
+                    || atom!("undefined").raw(env),
+                    |name| env.tuple(&[atom!("local").raw(env), env.atom(name).raw()]).raw(),
+                );
+                vec![name, config.encode(env)]
+            }
+            Self::Events { name } => vec![env.tuple(&[atom!("local").raw(env), env.atom(name).raw()]).raw()],
+        };
+        env.list(&arguments).raw()
+    }
+
+    /// The modules that run in the process; those of handlers come and go.
+    fn modules(&self, env: Env<'_>, own: RawTerm) -> RawTerm {
+        match self {
+            Self::Events { .. } => atom!("dynamic").raw(env),
+            _ => env.list(&[own]).raw(),
+        }
+    }
 }
 
 impl fmt::Debug for Child {
@@ -93,42 +140,37 @@ impl fmt::Debug for Child {
 
 /// A gen_server as a child. `argument` is that of its `init`, a tuple where it has several, `()` where it has none.
 pub fn worker<S: Startable>(argument: impl Arguments<S::Argument>) -> Child {
-    Child::new(S::MODULE, false, Some(Duration::from_secs(5)), argument.all())
+    Child::one(S::MODULE, false, Some(Duration::from_secs(5)), argument.all())
 }
 
 /// Another supervisor as a child: the function that `#[supervisor]` stands before, as a type.
 pub fn supervisor<S: Supervisor>(argument: impl Arguments<S::Argument>) -> Child {
-    Child::new(S::NAME, true, None, argument.all())
+    Child::one(S::NAME, true, None, argument.all())
 }
 
 impl Child {
-    fn new(
+    fn one(
         module: &'static str,
         supervises: bool,
         shutdown: Option<Duration>,
         argument: impl Elements + 'static,
     ) -> Self {
-        Self {
-            id: module.to_owned(),
-            module,
-            name: None,
-            supervises,
-            restart: atom!("permanent"),
-            shutdown,
-            argument: Box::new(move |env| argument.encode_all(env)),
-        }
+        let arguments = Box::new(move |env: Env<'_>| argument.encode_all(env));
+        Self::new(module, supervises, shutdown, How::One { name: None, arguments })
     }
 
-    /// A process that a module of OTP's own starts, by its `start_link`.
-    pub(crate) fn of_module(module: &'static str, argument: impl Elements + 'static) -> Self {
-        Self::new(module, false, Some(Duration::from_secs(5)), argument)
+    pub(crate) fn new(module: &'static str, supervises: bool, shutdown: Option<Duration>, start: How) -> Self {
+        Self { id: module.to_owned(), module, supervises, restart: atom!("permanent"), shutdown, start }
     }
 
     /// Registers the process under this name on its node; it is its name in the tree too.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.id.clone_from(&name);
-        self.name = Some(name);
+        match &mut self.start {
+            How::One { name: own, .. } | How::Pool { name: own, .. } => *own = Some(name),
+            How::Events { name: own } => *own = name,
+        }
         self
     }
 
@@ -158,19 +200,8 @@ impl Child {
 
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
         let module = env.atom(self.module).raw();
-        let mut arguments = (self.argument)(env);
-        let function = match &self.name {
-            Some(name) => {
-                arguments.insert(0, env.atom(name).raw());
-                atom!("start_link_as")
-            }
-            None => atom!("start_link"),
-        };
-        let start = env.tuple(&[module, function.raw(env), env.list(&arguments).raw()]);
-        let shutdown = self.shutdown.map_or_else(
-            || atom!("infinity").raw(env),
-            |time| u64::try_from(time.as_millis()).unwrap_or(u64::from(u32::MAX)).encode(env).raw(),
-        );
+        let start = env.tuple(&[module, self.start.function(env), self.start.arguments(env)]);
+        let shutdown = shutdown_time(env, self.shutdown);
         let kind = if self.supervises { atom!("supervisor") } else { atom!("worker") };
         map(
             env,
@@ -180,14 +211,19 @@ impl Child {
                 (atom!("restart"), self.restart.raw(env)),
                 (atom!("shutdown"), shutdown),
                 (atom!("type"), kind.raw(env)),
-                (atom!("modules"), env.list(&[module]).raw()),
+                (atom!("modules"), self.start.modules(env, module)),
             ],
         )
     }
 }
 
+/// In milliseconds, or as long as it takes.
+pub(crate) fn shutdown_time(env: Env<'_>, time: Option<Duration>) -> RawTerm {
+    time.map_or_else(|| atom!("infinity").raw(env), |time| milliseconds(time).encode(env).raw())
+}
+
 /// A map from different atoms.
-fn map<'a>(env: Env<'a>, entries: &[(&Atom, RawTerm)]) -> Term<'a> {
+pub(crate) fn map<'a>(env: Env<'a>, entries: &[(&Atom, RawTerm)]) -> Term<'a> {
     let (keys, values): (Vec<_>, Vec<_>) = entries.iter().map(|(key, value)| (key.raw(env), *value)).unzip();
     env.map(&keys, &values).expect("no key stands twice in the code")
 }

@@ -70,21 +70,25 @@ pub struct Timer(u64);
 impl Timer {
     /// Sends this process `message` after `time`, to its `#[info]`.
     pub fn after<T: Data>(time: Duration, message: &T) -> Self {
-        Self::to(&Pid::own(), time, message)
-    }
-
-    /// Sends `to` a message after `time`; to nobody when this process has ended by then.
-    pub fn to<T: Data>(to: &Pid, time: Duration, message: &T) -> Self {
-        let number = number();
-        turn(|env, turn| {
-            let parts = [number.encode(env), milliseconds(time).encode(env), to.encode(env), message.encode(env)];
-            turn.order(env, atom!("send_after"), &parts);
-        });
-        Self(number)
+        Self(ordered(&Pid::own(), time, message))
     }
 
     /// No such message comes after this, if it has not come before.
     pub fn cancel(self) {
         turn(|env, turn| turn.order(env, atom!("cancel_timer"), &[self.0.encode(env)]));
     }
+}
+
+/// Sends `to` a message after `time`, and that cannot be taken back.
+pub fn send_after<T: Data>(to: &Pid, time: Duration, message: &T) {
+    ordered(to, time, message);
+}
+
+fn ordered<T: Data>(to: &Pid, time: Duration, message: &T) -> u64 {
+    let number = number();
+    turn(|env, turn| {
+        let parts = [number.encode(env), milliseconds(time).encode(env), to.encode(env), message.encode(env)];
+        turn.order(env, atom!("send_after"), &parts);
+    });
+    number
 }

@@ -39,7 +39,7 @@ fn run(folder: &Path, command: &mut Command) -> String {
 pub fn check_with(expressions: &str, functions: &str) -> String {
     let checks = format!(
         "-module(checks).\n-compile([export_all, nowarn_export_all]).\nmain() ->\n    process_flag(trap_exit, true),\n    \
-         {expressions},\n    init:stop().\n{functions}\n"
+         {expressions},\n    logger_std_h:filesync(default),\n    init:stop().\n{functions}\n"
     );
     let folder = compiled(&checks);
     // A panic says what it says without its backtrace.

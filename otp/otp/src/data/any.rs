@@ -1,43 +1,69 @@
-//! A term of whatever form, kept as it is.
+//! Terms of any form.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use super::{Data, Malformed};
 use crate::vm::{Env, Kept, Term};
 
-/// A term of any form: `term()`. It can be kept, handed on as it is, or read as something.
-#[derive(Clone, PartialEq)]
-pub struct Any(Kept);
+/// A term of any form, kept for as long as this lives: a reason that somebody gives, a part of a message that is passed on.
+///
+/// It is a copy, in memory of its own outside of any process. A clone is the same copy, which is freed with the last of them.
+/// Two are equal when `=:=` says so.
+#[derive(Clone)]
+pub struct Any(Arc<Kept>);
 
 impl Any {
-    /// What `value` is in Erlang.
-    pub fn of(value: &impl Data) -> Self {
-        Self(Kept::made(|env| value.encode(env)))
+    /// The value as a term.
+    ///
+    /// # Panics
+    /// Outside of a VM.
+    pub fn of<T: Data>(value: &T) -> Self {
+        Self(Arc::new(Kept::new(|env| value.encode(env))))
     }
 
     pub(crate) fn keep(term: Term<'_>) -> Self {
-        Self(Kept::of(term))
+        Self(Arc::new(Kept::new(|env| term.copy_to(env))))
     }
 
-    /// The value, read as a `T`.
+    pub(crate) fn read<R>(&self, read: impl FnOnce(Term<'_>) -> R) -> R {
+        self.0.look(read)
+    }
+
+    /// The term as a value.
     ///
     /// # Errors
     /// When it has another form.
     pub fn get<T: Data>(&self) -> Result<T, Malformed> {
-        self.0.with(T::decode)
+        self.0.look(T::decode)
     }
 }
 
-/// As Erlang writes it.
+impl PartialEq for Any {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is_identical(&other.0)
+    }
+}
+
+impl Eq for Any {}
+
+impl Hash for Any {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash());
+    }
+}
+
+/// As Erlang writes it; of a large one, the beginning.
 impl fmt::Debug for Any {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.write_str(&self.0.look(|term| term.shown()))
     }
 }
 
 impl Data for Any {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        self.0.with(|term| term.copy_to(env))
+        self.0.copy_to(env)
     }
 
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
@@ -46,5 +72,16 @@ impl Data for Any {
 
     fn erlang_type() -> String {
         "term()".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_from_thread_to_thread() {
+        fn shared<T: Send + Sync + 'static>() {}
+        shared::<Any>();
     }
 }

@@ -1,6 +1,8 @@
 //! Lists, tuples, and what may be absent or have failed.
 
-use super::{Data, Malformed};
+use std::sync::Arc;
+
+use super::{Data, Deeper, Malformed};
 use crate::atom;
 use crate::vm::abi::RawTerm;
 use crate::vm::{Env, Term};
@@ -8,14 +10,17 @@ use crate::vm::{Env, Term};
 /// A list.
 impl<T: Data> Data for Vec<T> {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let _deeper = Deeper::writing();
         let elements: Vec<_> = self.iter().map(|element| element.encode(env).raw()).collect();
         env.list(&elements)
     }
 
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        let _deeper = Deeper::reading()?;
         let length = term.list_length().ok_or_else(|| Malformed::expected("a list"))?;
-        // An element may be smaller here than there, but not so much that room for all of them cannot be asked for at once.
-        let mut elements = Vec::with_capacity(length);
+        let mut elements = Vec::new();
+        // An element may be larger here than there, so there may be no memory for them all: that is no reason to end the VM.
+        elements.try_reserve_exact(length).map_err(|_| Malformed::expected("a list that there is memory for"))?;
         let mut rest = term;
         while let Some((head, tail)) = rest.cell() {
             elements.push(T::decode(head).map_err(|wrong| wrong.within(format!("element {}", elements.len() + 1)))?);
@@ -26,6 +31,61 @@ impl<T: Data> Data for Vec<T> {
 
     fn erlang_type() -> String {
         format!("[{}]", T::erlang_type())
+    }
+}
+
+/// What it holds.
+macro_rules! pointers {
+    ($($pointer:ident),*) => {$(
+        impl<T: Data> Data for $pointer<T> {
+            fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+                let _deeper = Deeper::writing();
+                T::encode(self, env)
+            }
+
+            fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+                let _deeper = Deeper::reading()?;
+                T::decode(term).map(Self::new)
+            }
+
+            fn erlang_type() -> String {
+                T::erlang_type()
+            }
+
+            fn absent() -> Option<Self> {
+                T::absent().map(Self::new)
+            }
+        }
+    )*};
+}
+
+pointers!(Box, Arc);
+
+/// A tuple of as many.
+impl<T: Data, const N: usize> Data for [T; N] {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        const { assert!(N < 1 << 24, "a tuple has fewer than 2^24 elements") };
+        if N <= 64 {
+            env.tuple(&self.each_ref().map(|element| element.encode(env).raw()))
+        } else {
+            env.tuple(&self.iter().map(|element| element.encode(env).raw()).collect::<Vec<_>>())
+        }
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        let tuple = term.tuple().filter(|tuple| tuple.len() == N);
+        let tuple = tuple.ok_or_else(|| Malformed::expected(format!("a tuple of {N}")))?;
+        let mut elements = Vec::with_capacity(N);
+        for index in 0..N {
+            elements.push(tuple.element(index)?);
+        }
+        // There are as many as were put there.
+        elements.try_into().map_err(|_| Malformed::expected(format!("a tuple of {N}")))
+    }
+
+    fn erlang_type() -> String {
+        // A longer one says less to its reader than its kind.
+        if N > 16 { "tuple()".into() } else { format!("{{{}}}", vec![T::erlang_type(); N].join(", ")) }
     }
 }
 
@@ -42,13 +102,17 @@ impl<T: Data> Data for Option<T> {
     fn erlang_type() -> String {
         format!("{} | undefined", T::erlang_type())
     }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
 }
 
 /// `{ok, Value}` or `{error, Reason}`; `ok` alone when the value is nothing.
 impl<T: Data, E: Data> Data for Result<T, E> {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
         let (tag, value) = match self {
-            Ok(value) if size_of::<T>() == 0 => return value.encode(env),
+            Ok(value) if T::NOTHING => return value.encode(env),
             Ok(value) => (atom!("ok"), value.encode(env)),
             Err(reason) => (atom!("error"), reason.encode(env)),
         };
@@ -58,16 +122,16 @@ impl<T: Data, E: Data> Data for Result<T, E> {
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
         let pair = term.tuple().and_then(|tuple| tuple.array());
         match pair {
-            Some([tag, value]) if tag.is(atom!("ok")) => T::decode(value).map(Ok),
+            Some([tag, value]) if tag.is(atom!("ok")) && !T::NOTHING => T::decode(value).map(Ok),
             Some([tag, reason]) if tag.is(atom!("error")) => E::decode(reason).map(Err),
-            None if size_of::<T>() == 0 => T::decode(term).map(Ok),
+            _ if T::NOTHING => T::decode(term).map(Ok),
             _ => Err(Malformed::expected("{ok, Value} or {error, Reason}")),
         }
     }
 
     fn erlang_type() -> String {
         let ok = T::erlang_type();
-        let ok = if size_of::<T>() == 0 { ok } else { format!("{{ok, {ok}}}") };
+        let ok = if T::NOTHING { ok } else { format!("{{ok, {ok}}}") };
         format!("{ok} | {{error, {}}}", E::erlang_type())
     }
 }
@@ -132,4 +196,6 @@ tuples! {
     4: A 0 B 1 C 2 D 3;
     5: A 0 B 1 C 2 D 3 E 4;
     6: A 0 B 1 C 2 D 3 E 4 F 5;
+    7: A 0 B 1 C 2 D 3 E 4 F 5 G 6;
+    8: A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7;
 }

@@ -5,27 +5,50 @@
 //! expected where, and never more than an error value.
 
 mod any;
+mod bytes;
+mod collections;
 mod containers;
+mod depth;
+#[doc(hidden)]
+pub mod derived;
+mod name;
 mod numbers;
+pub mod types;
 mod words;
 
 pub use any::Any;
+pub use bytes::Bytes;
 pub use containers::Elements;
+pub use depth::{DEPTH, Deeper};
+pub use name::{Name, TooLong};
 
 use std::fmt;
 
 use crate::vm::{Env, Term};
 
-/// A value that has a form in Erlang.
+/// A value that has a form in Erlang. `#[derive(Data)]` gives one to a struct or an enum; `docs/otp-data.md` says which, and
+/// what the types of Rust's library have.
 pub trait Data: Sized {
+    /// # Panics
+    /// When the value has no form: when it is deeper than [`DEPTH`], or a map in which two keys are one in Erlang.
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a>;
 
     /// # Errors
     /// When the term has another form.
     fn decode(term: Term<'_>) -> Result<Self, Malformed>;
 
-    /// The type in Erlang's notation, such as `integer()`.
+    /// The type in Erlang's notation, such as `integer()`; see [`types`] for what has a name of its own.
     fn erlang_type() -> String;
+
+    /// What it is as the field of a map that has no such key; `None` when there must be one.
+    #[inline]
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// Whether it says nothing but that all went well, as `()` does, so that `{ok, Value}` is `ok` alone.
+    #[doc(hidden)]
+    const NOTHING: bool = false;
 }
 
 /// A term is not what it should be.

@@ -1,6 +1,9 @@
-//! Integers and floats.
+//! Integers, floats, and what is counted in integers.
+
+use std::time::Duration;
 
 use super::{Data, Malformed};
+use crate::atom;
 use crate::vm::{Env, Term, vm};
 
 /// Integers that fit the given accessor of a term: `integer()`, in the range of the type.
@@ -30,21 +33,102 @@ macro_rules! integers {
 integers!(integer, make_int64: i8, i16, i32, i64, isize);
 integers!(unsigned, make_uint64: u8, u16, u32, u64, usize);
 
+/// A float. Erlang has none for what is no number: that is one of the atoms `infinity`, `neg_infinity` and `nan`, as Elixir's
+/// numerical libraries have it.
 impl Data for f64 {
     #[inline]
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        // Erlang has no infinities and no NaN: the VM would make an exception of them.
-        assert!(self.is_finite(), "Erlang has no float for {self}");
-        // SAFETY: makes a term of a finite number.
+        if !self.is_finite() {
+            return no_number(*self, env);
+        }
+        // SAFETY: makes a term of a finite number; of another the VM would make an exception.
         env.adopt(unsafe { (vm().make_double)(env.raw(), *self) })
     }
 
     #[inline]
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-        term.float().ok_or_else(|| Malformed::expected("a float"))
+        match term.float() {
+            Some(value) => Ok(value),
+            None => read_no_number(term).ok_or_else(|| Malformed::expected("a float")),
+        }
     }
 
     fn erlang_type() -> String {
-        "float()".into()
+        "float() | infinity | neg_infinity | nan".into()
+    }
+}
+
+#[cold]
+fn no_number(value: f64, env: Env<'_>) -> Term<'_> {
+    match value {
+        f64::INFINITY => atom!("infinity").term(env),
+        f64::NEG_INFINITY => atom!("neg_infinity").term(env),
+        _ => atom!("nan").term(env),
+    }
+}
+
+#[cold]
+fn read_no_number(term: Term<'_>) -> Option<f64> {
+    match term {
+        _ if term.is(atom!("infinity")) => Some(f64::INFINITY),
+        _ if term.is(atom!("neg_infinity")) => Some(f64::NEG_INFINITY),
+        _ if term.is(atom!("nan")) => Some(f64::NAN),
+        _ => None,
+    }
+}
+
+/// A float, read as the nearest one that there is with 32 bits.
+impl Data for f32 {
+    #[inline]
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        f64::from(*self).encode(env)
+    }
+
+    #[inline]
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        let value = f64::decode(term)?;
+        #[expect(clippy::cast_possible_truncation, reason = "the nearest one is meant, and the range is looked at")]
+        let near = value as Self;
+        if near.is_infinite() && value.is_finite() {
+            return Err(Malformed::expected(format!("a float from {:e} to {:e}", Self::MIN, Self::MAX)));
+        }
+        Ok(near)
+    }
+
+    fn erlang_type() -> String {
+        f64::erlang_type()
+    }
+}
+
+/// A character: its number in Unicode.
+impl Data for char {
+    #[inline]
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        u32::from(*self).encode(env)
+    }
+
+    #[inline]
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        let value = term.unsigned().and_then(|value| Self::from_u32(u32::try_from(value).ok()?));
+        value.ok_or_else(|| Malformed::expected("the number of a character in Unicode"))
+    }
+
+    fn erlang_type() -> String {
+        "char()".into()
+    }
+}
+
+/// A time in whole milliseconds, as OTP counts its timeouts. What is sent is rounded up, so that nobody waits too short.
+impl Data for Duration {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        u64::try_from(self.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX).encode(env)
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        u64::decode(term).map(Self::from_millis).map_err(|_| Malformed::expected("a time in milliseconds"))
+    }
+
+    fn erlang_type() -> String {
+        "non_neg_integer()".into()
     }
 }

@@ -19,6 +19,8 @@ impl Data for () {
     fn erlang_type() -> String {
         "ok".into()
     }
+
+    const NOTHING: bool = true;
 }
 
 impl Data for bool {

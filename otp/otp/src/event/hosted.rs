@@ -6,7 +6,6 @@ use crate::atom;
 use crate::data::{Data, Elements, Malformed};
 use crate::host::{At, Begin, Host};
 use crate::process::{Process, Started};
-use crate::statem::own;
 use crate::vm::{Env, Term, Turn, turn};
 
 /// The state of a handler.
@@ -29,7 +28,7 @@ impl<H: GenEvent> Process for Hosted<H> {
         } else if content.is(atom!("$otp_wake")) {
             Ok(atom!("keep").term(env))
         } else {
-            H::info(&mut self.host, at, own(at, content))
+            H::info(&mut self.host, at, turn.own(env, content))
         };
         self.whole = true;
         Some(

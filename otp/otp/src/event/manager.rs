@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::time::Duration;
 
 use super::handled::tuple;
 use super::handler::added;
@@ -15,7 +16,7 @@ use crate::data::{Any, Data, Malformed};
 use crate::erlang::{self, Raised};
 use crate::reason::Reason;
 use crate::start::StartError;
-use crate::supervisor::{Arguments, Child};
+use crate::supervisor::{Arguments, Child, How};
 use crate::vm::{Env, Term};
 
 /// A process that hands events of the type `E` to its handlers, or the name of one.
@@ -244,7 +245,8 @@ impl<E: 'static> IntoFuture for StartManager<E> {
 /// A manager of events of the type `E` as a child of a supervisor, under this name.
 pub fn events<E: Data>(name: impl Into<String>) -> Child {
     let name = name.into();
-    Child::of_module("gen_event", (Local(name.clone()),)).id(name)
+    let start = How::Events { name: name.clone() };
+    Child::new("gen_event", false, Some(Duration::from_secs(5)), start).id(name)
 }
 
 /// `{local, Name}`.

@@ -4,6 +4,7 @@ use super::{Description, ask, comment, names, quoted, typed};
 
 pub(super) fn statem(name: &str, description: &Description, number: usize, native: &str, state: &str) -> String {
     let (module, machine) = (quoted(name), quoted(&format!("{native}_statem")));
+    let pool = quoted(&format!("{native}_pool"));
     let (starts, options) = (description.start.len(), description.options);
     let (calls, casts) = (&description.calls, &description.casts);
     let messages = || calls.iter().chain(casts);
@@ -22,6 +23,7 @@ pub(super) fn statem(name: &str, description: &Description, number: usize, nativ
     line(format!("-export([{}]).", exported.join(", ")));
     let terminate = if has("terminate") { ", terminate/3" } else { "" };
     line(format!("-export([init/1, callback_mode/0, handle_event/4{terminate}, code_change/4, format_status/1])."));
+    line("-export(['$otp'/0, start_pool/2]).".into());
     line("-export_type([state/0]).\n".into());
     line(format!("-type state() :: {state}."));
     line("-type data() :: {module(), reference()}.\n".into());
@@ -40,6 +42,10 @@ pub(super) fn statem(name: &str, description: &Description, number: usize, nativ
         comment(&mut line, message.about);
         line(ask(message, "gen_statem:server_ref()", "gen_statem:cast"));
     }
+    line("\n%% A supervisor of any number of these.".into());
+    line(format!("start_pool(Name, Config) ->\n    {pool}:start_link(?MODULE, Name, Config).\n"));
+    line("%% Where processes of this kind begin, for who supervises them.".into());
+    line(format!("'$otp'() ->\n    {{{machine}, {number}, {options}}}."));
     if !calls.is_empty() {
         line(String::new());
         line("%% A request that is not of its type is an error of the caller's.".into());

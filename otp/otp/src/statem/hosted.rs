@@ -84,7 +84,7 @@ impl<M: GenStatem> Hosted<M> {
                 // Somebody woke a callback that has ended since.
                 return Ok(atom!("keep_state_and_data").term(env));
             }
-            return M::info(host, at, state, own(at, content));
+            return M::info(host, at, state, at.turn.own(env, content));
         }
         if kind.is(atom!("internal")) {
             return M::event(host, at, state, content);
@@ -100,17 +100,6 @@ impl<M: GenStatem> Hosted<M> {
             Some(_) => M::timeout(host, at, state, content),
             None => Err(Malformed::expected("a kind of event")),
         }
-    }
-}
-
-/// What a timer of the process itself bears: `{'$otp_timer', Number, Message}`.
-pub(crate) fn own<'a>(at: At<'a, '_>, message: Term<'a>) -> Term<'a> {
-    match message.tuple().and_then(|tuple| tuple.array()) {
-        Some([tag, number, message]) if tag.is(atom!("$otp_timer")) => {
-            at.turn.order(at.env, atom!("forget"), &[number]);
-            message
-        }
-        _ => message,
     }
 }
 

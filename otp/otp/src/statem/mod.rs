@@ -9,7 +9,6 @@ mod hosted;
 mod step;
 
 pub use actions::When;
-pub(crate) use hosted::own;
 pub use hosted::{begun, begun_later, finish, finish_call, finish_entered, restore, start};
 pub use step::{Entered, First, IntoAnswer, IntoEntered, IntoStep, NoReply, Step};
 

@@ -21,6 +21,9 @@ pub const RT_CREATE: c_int = 1;
 /// `ERL_NIF_LATIN1` of `ErlNifCharEncoding`.
 pub const LATIN1: c_int = 1;
 
+/// `ERL_NIF_INTERNAL_HASH` of `ErlNifHash`.
+pub const INTERNAL_HASH: c_int = 1;
+
 /// `sizeof(ErlNifResourceTypeInit)`: three pointers, an int padded to a pointer, one more pointer.
 pub const RESOURCE_TYPE_INIT_SIZE: usize = 5 * size_of::<*const c_void>();
 
@@ -127,11 +130,11 @@ pub struct Entry {
 
 /// Declares the table of functions and how it is filled.
 macro_rules! functions {
-    ($($name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
+    ($($name:ident($($argument:ty),* $(; $more:tt)?) $(-> $result:ty)?;)*) => {
         /// The functions of the VM, by their names without `enif_`.
         #[derive(Clone, Copy, Debug)]
         pub struct Functions {
-            $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+            $(pub $name: unsafe extern "C" fn($($argument),* $(, $more)?) $(-> $result)?,)*
         }
 
         impl Functions {
@@ -144,7 +147,10 @@ macro_rules! functions {
                         let found = look_up(name).ok_or(name)?;
                         // SAFETY: the VM's function of this name has this type: erl_nif_api_funcs.h declares it so.
                         unsafe {
-                            std::mem::transmute::<NonNull<c_void>, unsafe extern "C" fn($($argument),*) $(-> $result)?>(found)
+                            std::mem::transmute::<
+                                NonNull<c_void>,
+                                unsafe extern "C" fn($($argument),* $(, $more)?) $(-> $result)?
+                            >(found)
                         }
                     },)*
                 })
@@ -204,6 +210,11 @@ functions! {
     whereis_pid(*mut RawEnv, RawTerm, *mut RawPid) -> c_int;
     alloc_env() -> *mut RawEnv;
     free_env(*mut RawEnv);
+    hash(c_int, RawTerm, u64) -> u64;
+    term_to_binary(*mut RawEnv, RawTerm, *mut Binary) -> c_int;
+    binary_to_term(*mut RawEnv, *const u8, usize, *mut RawTerm, c_uint) -> usize;
+    release_binary(*mut Binary);
+    snprintf(*mut c_char, usize, *const c_char; ...) -> c_int;
     send(*mut RawEnv, *const RawPid, *mut RawEnv, RawTerm) -> c_int;
     self_(*mut RawEnv, *mut RawPid) -> *mut RawPid;
     get_local_pid(*mut RawEnv, RawTerm, *mut RawPid) -> c_int;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Env, Term, abi::RawTerm, vm};
+use super::{Env, Term, abi::RawTerm};
 
 /// An atom that the code names, made when it is first used.
 #[derive(Debug)]
@@ -13,13 +13,12 @@ pub struct Atom {
 }
 
 impl Atom {
-    /// The atom of this name, which is Latin-1 of at most 255 characters.
+    /// The atom of this name, which has at most 255 characters.
     ///
     /// # Panics
     /// While compiling, on a name that no atom can have.
     pub const fn new(name: &'static str) -> Self {
-        assert!(name.len() <= 255, "an atom has at most 255 characters");
-        assert!(name.is_ascii(), "name atoms in ASCII");
+        assert!(characters(name) <= 255, "an atom has at most 255 characters");
         Self { name, made: AtomicUsize::new(0) }
     }
 
@@ -37,8 +36,7 @@ impl Atom {
 
     #[cold]
     fn make(&self, env: Env<'_>) -> RawTerm {
-        // SAFETY: the name has the length that is given, and is copied.
-        let made = unsafe { (vm().make_atom_len)(env.raw(), self.name.as_ptr().cast(), self.name.len()) };
+        let made = env.atom(self.name).raw();
         self.made.store(made, Ordering::Relaxed);
         made
     }
@@ -47,6 +45,16 @@ impl Atom {
     pub fn term<'a>(&self, env: Env<'a>) -> Term<'a> {
         env.adopt(self.raw(env))
     }
+}
+
+/// As many as there are bytes that begin one.
+const fn characters(text: &str) -> usize {
+    let (bytes, mut at, mut characters) = (text.as_bytes(), 0, 0);
+    while at < bytes.len() {
+        characters += (bytes[at] & 0b1100_0000 != 0b1000_0000) as usize;
+        at += 1;
+    }
+    characters
 }
 
 /// The atom of a name that the code names: one for each place in it.

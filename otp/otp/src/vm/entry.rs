@@ -27,6 +27,14 @@ unsafe impl Send for Tables {}
 
 static TABLES: OnceLock<Tables> = OnceLock::new();
 
+/// The name of the native module.
+static NAME: OnceLock<String> = OnceLock::new();
+
+/// The name of the module `what` of the Erlang half, of this build.
+pub(crate) fn part(what: &str) -> String {
+    format!("{}_{what}", NAME.get().map_or("", String::as_str))
+}
+
 const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"init", 2, raw::<2, Init>, 0),
     (c"restore", 2, raw::<2, Restore>, 0),
@@ -35,6 +43,8 @@ const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"handle_dirty_io", 2, raw::<2, Handle<true>>, DIRTY_IO),
     (c"on", 2, raw::<2, On>, 0),
     (c"resume", 2, raw::<2, Resume>, 0),
+    (c"tests", 1, raw::<1, Tests>, 0),
+    (c"test", 1, raw::<1, Test>, 0),
     (c"work_cpu", 2, raw::<2, Work>, DIRTY_CPU),
     (c"work_io", 2, raw::<2, Work>, DIRTY_IO),
 ];
@@ -99,6 +109,22 @@ impl Native<2> for Work {
     fn call<'a>(env: Env<'a>, turn: &Turn, [slot, number]: [Term<'a>; 2]) -> Option<Term<'a>> {
         let number = u64::decode(number).ok()?;
         process::with(env, turn, slot, |process| process.work(number).map(|()| crate::atom!("ok").term(env)))
+    }
+}
+
+/// `tests(_)`: what `cargo otp test` can run.
+struct Tests;
+impl Native<1> for Tests {
+    fn call<'a>(env: Env<'a>, _: &Turn, _: [Term<'a>; 1]) -> Option<Term<'a>> {
+        Some(crate::testing::list(env))
+    }
+}
+
+/// `test(Number)`: the slot of a process for it.
+struct Test;
+impl Native<1> for Test {
+    fn call<'a>(env: Env<'a>, _: &Turn, [number]: [Term<'a>; 1]) -> Option<Term<'a>> {
+        crate::testing::begin(env, usize::decode(number).ok()?)
     }
 }
 
@@ -206,6 +232,7 @@ pub fn entry() -> *const Entry {
 }
 
 fn tables(name: CString) -> Tables {
+    NAME.get_or_init(|| name.to_string_lossy().into_owned());
     Panic::hook();
     let functions =
         FUNCTIONS.iter().map(|&(name, arity, fptr, flags)| Func { name: name.as_ptr(), arity, fptr, flags });

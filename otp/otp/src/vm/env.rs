@@ -35,13 +35,29 @@ impl<'a> Env<'a> {
     /// The atom of a name that is only known as the program runs. Atoms are never freed.
     ///
     /// # Panics
-    /// On a name that no atom can have here: of more than 255 characters, or not in Latin-1.
+    /// On a name of more than 255 characters, which no atom can have.
     pub fn atom(self, name: &str) -> Term<'a> {
         let latin: Option<Vec<u8>> = name.chars().map(|letter| u8::try_from(letter).ok()).collect();
-        let latin = latin.filter(|latin| latin.len() <= 255);
-        let latin = latin.unwrap_or_else(|| panic!("{name:?} is no name: at most 255 characters of Latin-1 are"));
+        let letters = latin.as_ref().map_or_else(|| name.chars().count(), Vec::len);
+        assert!(letters <= 255, "an atom has at most 255 characters, and this is of {letters}: {name:?}");
+        let Some(latin) = latin else { return self.wide_atom(name) };
         // SAFETY: the name has the length that is given, and is copied.
         self.adopt(unsafe { (vm().make_atom_len)(self.raw, latin.as_ptr().cast(), latin.len()) })
+    }
+
+    /// The atom of a name that is not in Latin-1, by way of its external form: there is no other before OTP 26.
+    #[cold]
+    fn wide_atom(self, name: &str) -> Term<'a> {
+        const VERSION: u8 = 131;
+        const ATOM_UTF8: u8 = 118;
+        let [high, low] = (name.len() as u16).to_be_bytes();
+        let mut external = vec![VERSION, ATOM_UTF8, high, low];
+        external.extend_from_slice(name.as_bytes());
+        let mut made = 0;
+        // SAFETY: as many bytes as are said, and room for one term.
+        let read = unsafe { (vm().binary_to_term)(self.raw, external.as_ptr(), external.len(), &raw mut made, 0) };
+        assert!(read != 0, "the VM takes no atom of the name {name:?}");
+        self.adopt(made)
     }
 
     /// A reference that no other is equal to.

@@ -1,75 +1,75 @@
 //! A term that outlives the call that it came with: it lies in an environment of its own.
 
-use std::ffi::{c_char, c_int};
-use std::fmt;
-use std::sync::Arc;
+use std::ptr::NonNull;
 
-use super::abi::{RawEnv, RawTerm};
+use super::abi::{INTERNAL_HASH, RawEnv, RawTerm};
 use super::{Env, Term, vm};
 
-/// A term kept for as long as anybody has it; a clone is another owner of the same.
-#[derive(Clone)]
-pub struct Kept(Arc<Inside>);
+/// An environment that belongs to no process, and is freed with this.
+struct Owned(NonNull<RawEnv>);
 
-struct Inside {
-    env: *mut RawEnv,
-    term: RawTerm,
-}
+impl Owned {
+    fn new() -> Self {
+        // SAFETY: takes nothing. The VM ends itself when it has no memory, so it never returns null.
+        let made = unsafe { (vm().alloc_env)() };
+        Self(NonNull::new(made).expect("the VM gives an environment"))
+    }
 
-// SAFETY: the environment belongs to no process and nobody makes terms in it once the term is there; reading it from several
-// threads at a time is what terms are made for.
-unsafe impl Send for Inside {}
-// SAFETY: as above.
-unsafe impl Sync for Inside {}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        // SAFETY: made in `Kept::made`, and freed once, when nobody has the term any more.
-        unsafe { (vm().free_env)(self.env) };
+    fn env(&self) -> Env<'_> {
+        // SAFETY: it is freed when `self` is dropped, and the borrow ends before that.
+        unsafe { Env::new(self.0.as_ptr()) }
     }
 }
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: allocated once, and freed once; nothing borrows it any more.
+        unsafe { (vm().free_env)(self.0.as_ptr()) };
+    }
+}
+
+/// A term and the environment that it lies in, which holds nothing else and never changes once it is made.
+pub(crate) struct Kept {
+    _owned: Owned,
+    raw: RawTerm,
+}
+
+// SAFETY: an environment that belongs to no process is bound to no thread.
+unsafe impl Send for Kept {}
+// SAFETY: two threads must not use one environment at once, because even an accessor may put something into it (a binary
+// that begins inside of a byte is copied there to be read). Nobody uses this one after the term was made: all that is done with
+// the term reads its words, which never change, to copy it somewhere else, to compare it, or to hash it.
+unsafe impl Sync for Kept {}
 
 impl Kept {
-    pub fn of(term: Term<'_>) -> Self {
-        Self::made(|env| term.copy_to(env))
+    /// What `make` makes in the environment that it is given.
+    pub(crate) fn new(make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) -> Self {
+        let owned = Owned::new();
+        let raw = make(owned.env()).raw();
+        Self { _owned: owned, raw }
     }
 
-    /// Keeps what `make` makes.
-    pub fn made(make: impl for<'e> FnOnce(Env<'e>) -> Term<'e>) -> Self {
-        // SAFETY: allocates an environment, or ends the VM when there is no memory.
-        let mut inside = Inside { env: unsafe { (vm().alloc_env)() }, term: 0 };
-        // SAFETY: the environment is valid until `inside` is dropped.
-        inside.term = make(unsafe { Env::new(inside.env) }).raw();
-        Self(Arc::new(inside))
+    /// A copy of it for whoever needs it elsewhere.
+    pub(crate) fn copy_to<'b>(&self, env: Env<'b>) -> Term<'b> {
+        // SAFETY: a whole term, which is only read, and a valid environment that is the caller's.
+        env.adopt(unsafe { (vm().make_copy)(env.raw(), self.raw) })
     }
 
-    /// Runs `body` with the term.
-    pub fn with<R>(&self, body: impl FnOnce(Term<'_>) -> R) -> R {
-        // SAFETY: the environment is valid for as long as `self` is borrowed.
-        let env = unsafe { Env::new(self.0.env) };
-        body(env.adopt(self.0.term))
+    /// Lets `body` look at the term; at a copy, because others may look at it too, and a scheduler must not wait for them.
+    pub(crate) fn look<R>(&self, body: impl FnOnce(Term<'_>) -> R) -> R {
+        let owned = Owned::new();
+        body(self.copy_to(owned.env()))
     }
-}
 
-impl PartialEq for Kept {
-    fn eq(&self, other: &Self) -> bool {
-        self.with(|own| other.with(|other| own.is_identical(other)))
+    /// Whether both are the same value, as `=:=` has it.
+    pub(crate) fn is_identical(&self, other: &Self) -> bool {
+        // SAFETY: whole terms, which are only read.
+        unsafe { (vm().is_identical)(self.raw, other.raw) != 0 }
     }
-}
 
-/// As Erlang writes it.
-impl fmt::Debug for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        type Print = unsafe extern "C" fn(*mut c_char, usize, *const c_char, ...) -> c_int;
-        let Some(found) = super::abi::look_up("enif_snprintf") else { return f.write_str("a term") };
-        let mut text = [0_u8; 512];
-        // SAFETY: erl_nif_api_funcs.h declares the function so; the buffer has the size that is given, and %T takes a term.
-        unsafe {
-            let print = std::mem::transmute::<std::ptr::NonNull<std::ffi::c_void>, Print>(found);
-            print(text.as_mut_ptr().cast(), text.len(), c"%T".as_ptr(), self.0.term);
-        }
-        let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-        let more = if length == text.len() - 1 { "…" } else { "" };
-        write!(f, "{}{more}", String::from_utf8_lossy(&text[..length]))
+    /// The same for terms that are identical, in this run of the VM.
+    pub(crate) fn hash(&self) -> u64 {
+        // SAFETY: a whole term, which is only read.
+        unsafe { (vm().hash)(INTERNAL_HASH, self.raw, 0) }
     }
 }

@@ -82,15 +82,52 @@ impl<'a> Term<'a> {
         unsafe { (vm().get_double)(self.env.raw(), self.raw, &raw mut value) != 0 }.then_some(value)
     }
 
-    /// The name of an atom; `None` also for one that is not Latin-1, because the VM does not give those.
+    /// The name of an atom.
     pub fn atom_name(self) -> Option<String> {
         let mut name = [0_u8; 256];
         // SAFETY: room for the longest atom and the NUL that ends it.
         let written = unsafe {
             (vm().get_atom)(self.env.raw(), self.raw, name.as_mut_ptr().cast(), name.len() as c_uint, LATIN1)
         };
-        let name = name.get(..usize::try_from(written - 1).ok()?)?;
-        Some(name.iter().map(|byte| char::from(*byte)).collect())
+        match usize::try_from(written).ok().and_then(|written| name.get(..written.checked_sub(1)?)) {
+            Some(name) => Some(name.iter().map(|byte| char::from(*byte)).collect()),
+            None => self.wide_atom_name(),
+        }
+    }
+
+    /// The name of an atom that is not in Latin-1. The VM has no accessor for it before OTP 26, so it is taken from the
+    /// external form of the atom.
+    #[cold]
+    fn wide_atom_name(self) -> Option<String> {
+        const ATOM_UTF8: u8 = 118;
+        const SMALL_ATOM_UTF8: u8 = 119;
+        if !self.is_atom() {
+            return None;
+        }
+        let mut external = Binary::empty();
+        // SAFETY: room for one binary, which is ours and given back once its bytes are copied.
+        let name = unsafe {
+            if (vm().term_to_binary)(self.env.raw(), self.raw, &raw mut external) == 0 {
+                return None;
+            }
+            let name = match slice::from_raw_parts(external.data, external.size) {
+                [_, SMALL_ATOM_UTF8, _, name @ ..] | [_, ATOM_UTF8, _, _, name @ ..] => Some(name.to_vec()),
+                _ => None,
+            };
+            (vm().release_binary)(&raw mut external);
+            name
+        };
+        String::from_utf8(name?).ok()
+    }
+
+    /// The term as Erlang writes it, for people to read; of a large one, its beginning.
+    pub fn shown(self) -> String {
+        let mut text = vec![0_u8; 1024];
+        // SAFETY: room for as many bytes as are said; the VM's function takes a term for `%T`, writes at most that many bytes,
+        // and ends them with a NUL. The precision is the number of terms inside that it goes through.
+        unsafe { (vm().snprintf)(text.as_mut_ptr().cast(), text.len(), c"%.200T".as_ptr(), self.raw) };
+        text.truncate(text.iter().position(|byte| *byte == 0).unwrap_or(text.len()));
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     #[inline]
@@ -171,7 +208,8 @@ impl<'a> Term<'a> {
         const FIRST: c_int = 1;
         // SAFETY: room for one; it is destroyed when the entries are dropped.
         let is = unsafe { (vm().map_iterator_create)(self.env.raw(), self.raw, &raw mut iterator, FIRST) != 0 };
-        is.then_some(MapEntries { iterator, env: self.env })
+        // Not made where there is none: what is made is destroyed.
+        is.then(|| MapEntries { iterator, env: self.env })
     }
 
     /// The same value in another environment.

@@ -74,6 +74,25 @@ impl Turn {
         }
     }
 
+    /// A message as its receiver is to see it: that of a timer is unpacked; of it, and of the end of a watched process, the
+    /// Erlang half is told that it has come.
+    pub(crate) fn own<'a>(&self, env: Env<'a>, message: Term<'a>) -> Term<'a> {
+        let Some(tuple) = message.tuple() else { return message };
+        if let Some([tag, number, content]) = tuple.array()
+            && tag.is(crate::atom!("$otp_timer"))
+        {
+            self.order(env, crate::atom!("forget"), &[number]);
+            return content;
+        }
+        if let Some([tag, _, _, _, _]) = tuple.array()
+            && let Some([down, number]) = tag.tuple().and_then(|tag| tag.array())
+            && down.is(crate::atom!("DOWN"))
+        {
+            self.order(env, crate::atom!("forget"), &[number]);
+        }
+        message
+    }
+
     /// `result`, or `{orders, Orders, result}` when something was ordered.
     #[inline]
     pub(crate) fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {

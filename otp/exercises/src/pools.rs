@@ -1,0 +1,133 @@
+//! Dynamic supervision.
+
+use std::time::Duration;
+
+use otp::testing::evaluate;
+use otp::{Init, Pool, StartError, gen_server, time};
+
+/// A session of a user.
+pub struct Session {
+    user: String,
+}
+
+#[gen_server]
+impl Session {
+    async fn init(user: String, slow: u64) -> Init<Self> {
+        if slow > 0 {
+            time::sleep(Duration::from_millis(slow)).await;
+        }
+        match user.as_str() {
+            "refused" => Err("no such user".into()),
+            "panics" => panic!("what a user"),
+            "killed" => {
+                otp::kill(&otp::Pid::own());
+                time::sleep(Duration::from_secs(60)).await;
+                Err("never".into())
+            }
+            _ => Ok(Session { user }),
+        }
+    }
+
+    #[call]
+    fn user(&mut self) -> String {
+        self.user.clone()
+    }
+
+    #[cast]
+    fn end(&mut self, how: String) -> otp::Next {
+        match how.as_str() {
+            "panic" => panic!("the session panics"),
+            _ => otp::Next::stop(),
+        }
+    }
+}
+
+/// A tree with one pool of this name, linked to who starts it.
+async fn a_pool(name: &str, extra: &str) -> Pool<Session> {
+    let config = format!(
+        "maps:merge(#{{restart => transient, intensity => 2, period => 5000, shutdown => 1000, most => infinity}}, #{{{extra}}})"
+    );
+    evaluate(&format!("{{ok, P}} = session:start_pool({{local, {name}}}, {config}), P")).await.expect("a pool");
+    Pool::named(name)
+}
+
+#[otp::test]
+async fn children_are_started_counted_listed_and_ended() {
+    let pool = a_pool("pool_a", "").await;
+    let mut sessions = Vec::new();
+    for n in 0..20 {
+        sessions.push(pool.start((n.to_string(), 0)).await.expect("it starts"));
+    }
+    assert_eq!(pool.count().await, Ok(20));
+    assert_eq!(pool.children().await.expect("a list").len(), 20);
+    assert_eq!(sessions[7].user().await, Ok("7".to_owned()));
+    assert_eq!(pool.stop(&sessions[7]).await, Ok(true));
+    assert_eq!(pool.stop(&sessions[7]).await, Ok(false));
+    sessions[8].end("normal".into());
+    time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(pool.count().await, Ok(18));
+    // As Erlang's own functions have it.
+    let erlang =
+        evaluate("{ok, C} = supervisor:start_child(pool_a, [{<<\"e\">>, 0}]), session:user(C)").await.expect("a value");
+    assert_eq!(erlang.get(), Ok("e".to_owned()));
+    let counted = evaluate("supervisor:count_children(pool_a)").await.expect("a value");
+    assert_eq!(format!("{counted:?}"), "[{specs,1},{active,19},{supervisors,0},{workers,19}]");
+}
+
+#[otp::test]
+async fn a_start_that_fails_is_told_to_who_asked_and_leaves_nothing() {
+    let pool = a_pool("pool_b", "").await;
+    let why = |error: Result<_, StartError>| error.map(|_: otp::Server<Session>| ()).expect_err("it fails").to_string();
+    assert!(why(pool.start(("refused".into(), 0)).await).contains("no such user"));
+    assert!(why(pool.start(("panics".into(), 0)).await).contains("what a user"));
+    assert_eq!(pool.count().await, Ok(0));
+    // One that is killed before it could answer: it is started anew until the pool gives up, unless it never is.
+    let pool = a_pool("pool_f", "restart => temporary").await;
+    assert!(why(pool.start(("killed".into(), 0)).await).contains("killed"));
+    assert_eq!(pool.count().await, Ok(0));
+    assert!(why(Pool::named("no_pool").start(("one".into(), 0)).await).contains("no such process"));
+}
+
+#[otp::test]
+async fn a_slow_start_holds_up_nobody_else() {
+    let pool = a_pool("pool_c", "").await;
+    let slow = otp::Task::spawn({
+        let pool = pool.clone();
+        async move { pool.start(("slow".into(), 60_000)).await.is_ok() }
+    });
+    while pool.count().await != Ok(1) {
+        otp::yield_now().await;
+    }
+    // With OTP's supervisor this would take a minute, and its time be over.
+    assert!(time::within(Duration::from_secs(20), pool.start(("fast".into(), 0))).await.is_ok());
+    drop(slow);
+}
+
+#[otp::test]
+async fn a_child_that_panics_is_started_anew_until_it_is_too_often() {
+    otp::erlang::apply::<otp::Any>("erlang", "process_flag", (otp::Name::from(otp::atom!("trap_exit")), true))
+        .await
+        .expect("a flag");
+    let pool = a_pool("pool_d", "").await;
+    pool.start(("one".into(), 0)).await.expect("it starts");
+    for _ in 0..2 {
+        let child = pool.children().await.expect("a list").remove(0);
+        child.end("panic".into());
+        time::sleep(Duration::from_millis(30)).await;
+        let anew = pool.children().await.expect("a list").remove(0);
+        assert_ne!(anew, child);
+        assert_eq!(anew.user().await, Ok("one".to_owned()), "with the same argument");
+    }
+    pool.children().await.expect("a list").remove(0).end("panic".into());
+    time::sleep(Duration::from_millis(30)).await;
+    assert!(pool.count().await.is_err(), "it gave up");
+}
+
+#[otp::test]
+async fn a_full_pool_says_so() {
+    let pool = a_pool("pool_e", "most => 2").await;
+    for _ in 0..2 {
+        pool.start(("one".into(), 0)).await.expect("it starts");
+    }
+    assert!(pool.start(("one".into(), 0)).await.expect_err("it is full").to_string().contains("max_children"));
+}

@@ -1,0 +1,196 @@
+%% A supervisor of any number of processes of one kind, started and ended as the program runs.
+%%
+%% It answers what supervisor:start_child/2, terminate_child/2, which_children/1 and count_children/1 ask of a
+%% simple_one_for_one supervisor. It differs in one thing: it does not wait for the init of a child. It starts the process and
+%% takes the next message; the child itself answers whoever asked for it. So a slow init holds up nobody else, and a start
+%% costs one message to the pool and one from the child.
+-module('MODULE_pool').
+
+-export([start_link/3, init/3]).
+-export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
+         format_status/2]).
+
+%% restart: permanent, transient or temporary; intensity, period (ms): how many restarts within what time are too many;
+%% shutdown: how long children have to end; most: how many there may be.
+-type config() :: #{restart := atom(), intensity := non_neg_integer(), period := non_neg_integer(),
+                    shutdown := timeout(), most := infinity | non_neg_integer()}.
+
+%% children: of each process who asked for it, and its argument for a restart, or [] where there is none. Who asked may still
+%% wait when a process ends: then it is told so, or answered by the next one. Whoever was answered hears nothing of it, because
+%% the alias that answers go to is gone.
+-record(pool, {parent :: pid(), name :: term(), module :: module(), config :: config(), debug = [],
+               children = #{} :: #{pid() => nonempty_improper_list(gen_server:from(), term())}, restarts = [] :: [integer()]}).
+
+-spec start_link(module(), undefined | {local, atom()}, config()) -> {ok, pid()} | {error, term()}.
+start_link(Module, Name, Config) ->
+    proc_lib:start_link(?MODULE, init, [{self(), Name}, Module, Config]).
+
+init({Parent, Name}, Module, Config) ->
+    put('$initial_call', {supervisor, Module, 1}),
+    process_flag(trap_exit, true),
+    case register_name(Name) of
+        true ->
+            proc_lib:init_ack(Parent, {ok, self()}),
+            loop(#pool{parent = Parent, name = Name, module = Module, config = Config});
+        {false, Pid} ->
+            proc_lib:init_ack(Parent, {error, {already_started, Pid}})
+    end.
+
+register_name(undefined) ->
+    true;
+register_name({local, Name}) ->
+    try register(Name, self())
+    catch error:badarg -> {false, whereis(Name)}
+    end.
+
+loop(Pool) ->
+    receive
+        {'$gen_call', From, {start_child, [Argument]}} ->
+            loop(start(From, Argument, Pool));
+        {'$gen_call', From, {start_children, Arguments}} ->
+            loop(lists:foldl(fun(Argument, Acc) -> start(From, Argument, Acc) end, Pool, Arguments));
+        {'EXIT', Parent, Reason} when Parent =:= Pool#pool.parent ->
+            stop(Reason, Pool);
+        {'EXIT', Pid, Reason} ->
+            loop(ended(Pid, Reason, Pool));
+        {'$gen_call', From, Request} ->
+            {Reply, Next} = answer(Request, Pool),
+            gen:reply(From, Reply),
+            loop(Next);
+        {system, From, Request} ->
+            sys:handle_system_msg(Request, From, Pool#pool.parent, ?MODULE, Pool#pool.debug, Pool);
+        Message ->
+            logger:warning("the pool of ~tp got what it has no use for: ~tp", [Pool#pool.module, Message]),
+            loop(Pool)
+    end.
+
+start(From, _Argument, Pool = #pool{children = Children, config = #{most := Most}}) when map_size(Children) >= Most ->
+    gen:reply(From, {error, max_children}),
+    Pool;
+start(From, Argument, Pool = #pool{children = Children, config = Config}) ->
+    Pid = spawned({first, From}, Argument, Pool),
+    Kept = case Config of
+        #{restart := temporary} -> [];
+        _ -> Argument
+    end,
+    Pool#pool{children = Children#{Pid => [From | Kept]}}.
+
+%% The newest build of the module says where its processes begin.
+spawned(From, Argument, #pool{module = Module}) ->
+    {Native, Number, Options} = Module:'$otp'(),
+    Spawn = case Options of [] -> []; _ -> proplists:get_value(spawn, Options, []) end,
+    proc_lib:spawn_opt(Native, enter_pool, [From, self(), Module, Number, Argument, Options], [link | Spawn]).
+
+answer({terminate_child, Pid}, Pool = #pool{children = Children, config = #{shutdown := Time}}) ->
+    case Children of
+        #{Pid := _} ->
+            end_all(#{Pid => []}, Time),
+            {ok, Pool#pool{children = maps:remove(Pid, Children)}};
+        _ ->
+            {{error, not_found}, Pool}
+    end;
+answer(which_children, Pool = #pool{children = Children, module = Module}) ->
+    {[{undefined, Pid, worker, [Module]} || Pid <- maps:keys(Children)], Pool};
+answer(count_children, Pool = #pool{children = Children}) ->
+    Count = map_size(Children),
+    {[{specs, 1}, {active, Count}, {supervisors, 0}, {workers, Count}], Pool};
+answer({get_childspec, _Id}, Pool = #pool{module = Module, config = #{restart := Restart, shutdown := Shutdown}}) ->
+    {{ok, #{id => Module, start => {Module, start_link, []}, restart => Restart, shutdown => Shutdown, type => worker,
+            modules => [Module]}}, Pool};
+answer({Request, _}, Pool) when Request =:= restart_child; Request =:= delete_child ->
+    {{error, simple_one_for_one}, Pool};
+answer(Request, Pool) ->
+    {{error, {unknown, Request}}, Pool}.
+
+%% ---------------------------------------------------------------- the end of a child
+
+ended(Pid, Reason, Pool = #pool{children = Children, config = #{restart := Restart}}) ->
+    case maps:take(Pid, Children) of
+        {[From | Argument], Rest} ->
+            Left = Pool#pool{children = Rest},
+            case again(Restart, Reason) of
+                true ->
+                    report(child_terminated, Reason, Pid, Pool),
+                    restart(From, Argument, Left);
+                false ->
+                    gen:reply(From, {error, Reason}),
+                    is_orderly(Reason) orelse report(child_terminated, Reason, Pid, Pool),
+                    Left
+            end;
+        error ->
+            %% A link of somebody's own.
+            Pool
+    end.
+
+%% A child that never came out of its init has told whoever asked for it why.
+again(_Restart, {shutdown, {'$otp_no_start', _}}) -> false;
+again(permanent, _Reason) -> true;
+again(transient, Reason) -> not is_orderly(Reason);
+again(temporary, _Reason) -> false.
+
+is_orderly(normal) -> true;
+is_orderly(shutdown) -> true;
+is_orderly({shutdown, _}) -> true;
+is_orderly(_) -> false.
+
+restart(From, Argument, Pool = #pool{restarts = Restarts, config = #{intensity := Intensity, period := Period}}) ->
+    Now = erlang:monotonic_time(millisecond),
+    Recent = [Now | [Time || Time <- lists:sublist(Restarts, Intensity), Now - Time =< Period]],
+    case length(Recent) > Intensity of
+        true ->
+            report(shutdown, reached_max_restart_intensity, undefined, Pool),
+            stop(shutdown, Pool);
+        false ->
+            Pid = spawned({again, From}, Argument, Pool),
+            Pool#pool{children = (Pool#pool.children)#{Pid => [From | Argument]}, restarts = Recent}
+    end.
+
+-spec stop(term(), #pool{}) -> no_return().
+stop(Reason, #pool{children = Children, config = #{shutdown := Time}}) ->
+    end_all(Children, Time),
+    exit(Reason).
+
+%% Tells all to end, and waits; those that take longer are killed.
+end_all(Children, Time) ->
+    Watched = maps:from_list([{erlang:monitor(process, Pid), Pid} || Pid <- maps:keys(Children)]),
+    maps:foreach(fun(_, Pid) -> exit(Pid, shutdown) end, Watched),
+    Timer = case Time of infinity -> none; _ -> erlang:start_timer(Time, self(), kill) end,
+    wait(Watched, Timer),
+    Timer =:= none orelse erlang:cancel_timer(Timer),
+    receive {timeout, Timer, kill} -> ok after 0 -> ok end.
+
+wait(Watched, _Timer) when map_size(Watched) =:= 0 ->
+    ok;
+wait(Watched, Timer) ->
+    receive
+        {'DOWN', Ref, process, Pid, _} when is_map_key(Ref, Watched) ->
+            receive {'EXIT', Pid, _} -> ok after 0 -> ok end,
+            wait(maps:remove(Ref, Watched), Timer);
+        {timeout, Timer, kill} ->
+            maps:foreach(fun(_, Pid) -> exit(Pid, kill) end, Watched),
+            wait(Watched, Timer)
+    end.
+
+report(Error, Reason, Pid, #pool{name = Name, module = Module, config = #{restart := Restart, shutdown := Shutdown}}) ->
+    Offender = [{pid, Pid}, {id, Module}, {mfargs, {Module, start_link, undefined}}, {restart_type, Restart},
+                {significant, false}, {shutdown, Shutdown}, {child_type, worker}],
+    Supervisor = case Name of {local, Local} -> {local, Local}; _ -> {self(), Module} end,
+    logger:error(#{label => {supervisor, Error},
+                   report => [{supervisor, Supervisor}, {errorContext, Error}, {reason, Reason}, {offender, Offender}]},
+                 #{domain => [otp, sasl], report_cb => fun supervisor:format_log/2, logger_formatter => #{title => "SUPERVISOR REPORT"},
+                   error_logger => #{tag => error_report, type => supervisor_report, report_cb => fun supervisor:format_log/1}}).
+
+%% ---------------------------------------------------------------- sys(3)
+
+system_continue(_Parent, Debug, Pool) -> loop(Pool#pool{debug = Debug}).
+system_terminate(Reason, _Parent, _Debug, Pool) -> stop(Reason, Pool).
+system_code_change(Pool, _Module, _OldVsn, _Extra) -> {ok, Pool}.
+system_get_state(Pool) -> {ok, seen(Pool)}.
+system_replace_state(_Replace, _Pool) -> erlang:error(not_supported).
+
+format_status(_Opt, [_Dictionary, SysState, Parent, _Debug, Pool]) ->
+    [{header, gen:format_status_header("Status for pool", Pool#pool.module)},
+     {data, [{"Status", SysState}, {"Parent", Parent}]}, {data, [{"State", seen(Pool)}]}].
+
+seen(#pool{module = Module, config = Config, children = Children, restarts = Restarts}) ->
+    Config#{module => Module, children => map_size(Children), recent_restarts => length(Restarts)}.

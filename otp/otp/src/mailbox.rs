@@ -1,0 +1,97 @@
+//! Messages of one's own kind within a callback: a mailbox, and the address that others send to.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::atom;
+use crate::data::{Any, Data, Malformed};
+use crate::erlang::{Raised, apply};
+use crate::vm::{Env, Term, try_turn, turn};
+use crate::waiting::Wait;
+
+/// Where messages of the type `T` come in while a callback waits for them. They are received past whatever else lies in the
+/// queue of the process. It is for one callback: what comes after it was dropped is dropped too.
+#[derive(Debug)]
+pub struct Mailbox<T> {
+    address: Address<T>,
+}
+
+impl<T: Data + Send + 'static> Mailbox<T> {
+    /// A new one.
+    ///
+    /// # Errors
+    /// None that is known: whatever the VM says to `erlang:alias/0`.
+    pub async fn new() -> Result<Self, Raised> {
+        Ok(Self { address: Address { alias: apply("erlang", "alias", ()).await?, _message: PhantomData } })
+    }
+
+    /// Where to send to. From Erlang: `Address ! {Address, Message}`.
+    pub fn address(&self) -> Address<T> {
+        self.address.clone()
+    }
+
+    /// The next message.
+    ///
+    /// # Errors
+    /// When what came is of another type.
+    pub async fn receive(&mut self) -> Result<T, Malformed> {
+        let alias = self.address.alias.clone();
+        let wait = Wait::new(
+            move |env, turn, number| turn.order(env, atom!("mailbox"), &[number.encode(env), alias.encode(env)]),
+            |event| event.tuple().ok_or_else(|| Malformed::expected("a message"))?.element(1),
+        );
+        wait.await
+    }
+}
+
+impl<T> Drop for Mailbox<T> {
+    fn drop(&mut self) {
+        try_turn(|env, turn| turn.order(env, atom!("close"), &[self.address.alias.encode(env)]));
+    }
+}
+
+/// Where a [`Mailbox`] is reached, from any process of any node.
+pub struct Address<T> {
+    alias: Any,
+    _message: PhantomData<fn(T)>,
+}
+
+impl<T> Clone for Address<T> {
+    fn clone(&self) -> Self {
+        Self { alias: self.alias.clone(), _message: PhantomData }
+    }
+}
+
+impl<T> fmt::Debug for Address<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Address").field(&self.alias).finish()
+    }
+}
+
+impl<T: Data> Address<T> {
+    /// Sends `message`; to nobody when the mailbox is gone.
+    pub fn send(&self, message: &T) {
+        turn(|env, turn| {
+            let alias = self.alias.encode(env);
+            let message = env.tuple(&[alias.raw(), message.encode(env).raw()]);
+            turn.order(env, atom!("send"), &[alias, message]);
+        });
+    }
+}
+
+impl<T> Data for Address<T> {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.alias.encode(env)
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        if !term.is_reference() {
+            return Err(Malformed::expected("the address of a mailbox"));
+        }
+        Ok(Self { alias: Any::keep(term), _message: PhantomData })
+    }
+
+    fn erlang_type() -> String {
+        "reference()".into()
+    }
+}

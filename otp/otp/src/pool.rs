@@ -1,0 +1,220 @@
+//! Dynamic supervision: any number of processes of one kind, started and ended as the program runs.
+//!
+//! The supervisor is one of our own (`otp_pool.erl`), because OTP's waits for the `init` of each child before it looks at the
+//! next request; to callers in Erlang it is a simple_one_for_one supervisor.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use crate::address::{Pid, To};
+use crate::atom;
+use crate::call::Call;
+use crate::data::{Any, Data, Elements, Malformed};
+use crate::reason::{CallError, Reason, milliseconds};
+use crate::server::Server;
+use crate::start::{StartError, Startable, outcome};
+use crate::supervisor::{Arguments, Child, How, map, shutdown_time};
+use crate::vm::abi::RawTerm;
+use crate::vm::{Atom, Env, Term};
+
+/// What a pool does with its children.
+#[derive(Debug)]
+pub(crate) struct Config {
+    restart: &'static Atom,
+    intensity: u32,
+    period: Duration,
+    shutdown: Option<Duration>,
+    most: Option<usize>,
+}
+
+impl Config {
+    pub(crate) fn encode(&self, env: Env<'_>) -> RawTerm {
+        let infinity = || atom!("infinity").raw(env);
+        let entries = [
+            (atom!("restart"), self.restart.raw(env)),
+            (atom!("intensity"), self.intensity.encode(env).raw()),
+            (atom!("period"), milliseconds(self.period).encode(env).raw()),
+            (atom!("shutdown"), shutdown_time(env, self.shutdown)),
+            (atom!("most"), self.most.map_or_else(infinity, |most| most.encode(env).raw())),
+        ];
+        map(env, &entries).raw()
+    }
+}
+
+/// A pool as a child of a tree: a supervisor of any number of `S`. A child that ends with an error is started anew with the same
+/// argument, and one that ends in order is not, unless said otherwise.
+pub fn pool<S: Startable>() -> PoolChild<S> {
+    PoolChild {
+        name: None,
+        config: Config {
+            restart: atom!("transient"),
+            intensity: 1,
+            period: Duration::from_secs(5),
+            shutdown: Some(Duration::from_secs(5)),
+            most: None,
+        },
+        _kind: PhantomData,
+    }
+}
+
+/// What [`pool`] gives, to be given to a tree.
+#[derive(Debug)]
+#[must_use = "a pool is one when it is given to a tree"]
+pub struct PoolChild<S> {
+    name: Option<String>,
+    config: Config,
+    _kind: PhantomData<fn(S)>,
+}
+
+impl<S> PoolChild<S> {
+    /// Registers the pool under this name on its node, by which [`Pool::named`] finds it.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Children are started anew however they ended.
+    pub fn permanent(mut self) -> Self {
+        self.config.restart = atom!("permanent");
+        self
+    }
+
+    /// Children are never started anew.
+    pub fn temporary(mut self) -> Self {
+        self.config.restart = atom!("temporary");
+        self
+    }
+
+    /// Gives up, and ends with all children, after more than `restarts` within `period`.
+    pub fn intensity(mut self, restarts: u32, period: Duration) -> Self {
+        (self.config.intensity, self.config.period) = (restarts, period);
+        self
+    }
+
+    /// How long a child may take to end before it is killed; 5 seconds unless said.
+    pub fn shutdown(mut self, time: Duration) -> Self {
+        self.config.shutdown = Some(time);
+        self
+    }
+
+    /// No more than `most` children at a time.
+    pub fn at_most(mut self, most: usize) -> Self {
+        self.config.most = Some(most);
+        self
+    }
+}
+
+impl<S: Startable> From<PoolChild<S>> for Child {
+    fn from(pool: PoolChild<S>) -> Self {
+        let id = pool.name.clone().unwrap_or_else(|| format!("{}_pool", S::MODULE));
+        Child::new(S::MODULE, true, None, How::Pool { name: pool.name, config: pool.config }).id(id)
+    }
+}
+
+/// A running pool of `S`, or the name of one.
+pub struct Pool<S> {
+    to: To,
+    _kind: PhantomData<fn(S)>,
+}
+
+impl<S> Clone for Pool<S> {
+    fn clone(&self) -> Self {
+        Self::at(self.to.clone())
+    }
+}
+
+impl<S> fmt::Debug for Pool<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pool").field(&self.to).finish()
+    }
+}
+
+impl<S> Data for Pool<S> {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.to.encode(env)
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        To::decode(term).map(Self::at)
+    }
+
+    fn erlang_type() -> String {
+        To::erlang_type()
+    }
+}
+
+impl<S> Pool<S> {
+    fn at(to: To) -> Self {
+        Self { to, _kind: PhantomData }
+    }
+
+    /// The pool of this name on this node.
+    pub fn named(name: &str) -> Self {
+        Self::at(To::name(name))
+    }
+
+    /// The pool of this name on another node: its children run there.
+    pub fn named_on(name: &str, node: &str) -> Self {
+        Self::at(To::name_on(name, node))
+    }
+}
+
+impl<S: Startable> Pool<S> {
+    fn ask<R: Data>(
+        &self,
+        what: &'static Atom,
+        content: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static,
+    ) -> Call<R> {
+        Call::new(self.to.clone(), move |env| env.tuple(&[what.raw(env), content(env).raw()])).without_limit()
+    }
+
+    /// Starts one more. `argument` is that of its `init`, a tuple where it has several, `()` where it has none.
+    ///
+    /// # Errors
+    /// When its `init` fails, or the pool is full or not there.
+    pub async fn start(&self, argument: impl Arguments<S::Argument>) -> Result<Server<S>, StartError> {
+        let argument = argument.all();
+        let call =
+            self.ask::<Any>(atom!("start_child"), move |env| env.list(&[env.tuple(&argument.encode_all(env)).raw()]));
+        outcome(call.await.map_err(not_there)?)
+    }
+
+    /// Ends one and does not start it anew; `false` when it was not there.
+    ///
+    /// # Errors
+    /// When the pool is not there.
+    pub async fn stop(&self, child: &Server<S>) -> Result<bool, CallError> {
+        let child = child.clone();
+        let answer = self.ask::<Any>(atom!("terminate_child"), move |env| child.encode(env)).await?;
+        Ok(answer.get::<()>().is_ok())
+    }
+
+    /// All that are running now.
+    ///
+    /// # Errors
+    /// When the pool is not there.
+    pub async fn children(&self) -> Result<Vec<Server<S>>, CallError> {
+        type Child = (Any, Pid, Any, Any);
+        let call = Call::<Vec<Child>>::new(self.to.clone(), |env| atom!("which_children").term(env));
+        Ok(call.without_limit().await?.into_iter().map(|(_, pid, _, _)| Server::of(pid)).collect())
+    }
+
+    /// How many are running now.
+    ///
+    /// # Errors
+    /// When the pool is not there.
+    pub async fn count(&self) -> Result<usize, CallError> {
+        type Count = (Any, usize);
+        let call = Call::<Vec<Count>>::new(self.to.clone(), |env| atom!("count_children").term(env));
+        let counts = call.without_limit().await?;
+        counts.get(1).map(|(_, active)| *active).ok_or_else(|| CallError::Malformed(Malformed::expected("four counts")))
+    }
+}
+
+fn not_there(error: CallError) -> StartError {
+    StartError::Failed(match error {
+        CallError::Down(reason) => reason,
+        other => Reason::from(other.to_string()),
+    })
+}

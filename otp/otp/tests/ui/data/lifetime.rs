@@ -1,0 +1,6 @@
+#[derive(otp::Data)]
+struct Borrowed<'a> {
+    text: &'a str,
+}
+
+fn main() {}

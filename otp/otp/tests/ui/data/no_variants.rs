@@ -1,0 +1,4 @@
+#[derive(otp::Data)]
+enum Never {}
+
+fn main() {}

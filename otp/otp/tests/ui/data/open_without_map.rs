@@ -1,0 +1,8 @@
+#[derive(otp::Data)]
+#[otp(open)]
+enum Command {
+    Stop,
+    Move(i64),
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+#[derive(otp::Data)]
+#[otp(record)]
+enum State {
+    On,
+    Off,
+}
+
+fn main() {}

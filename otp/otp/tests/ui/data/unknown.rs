@@ -1,0 +1,7 @@
+#[derive(otp::Data)]
+struct Options {
+    #[otp(skip)]
+    start: i64,
+}
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! Random terms for everything that the library lets in; see `erlang/fuzz.erl` for what must hold.
+//!
+//! `KIZAMI_FUZZ_SECONDS` says for how long, 5 seconds unless said; `KIZAMI_FUZZ_SEED` repeats the terms of another run.
+
+mod vm;
+
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+#[test]
+fn no_term_is_more_than_an_error_value() {
+    let seconds = std::env::var("KIZAMI_FUZZ_SECONDS").unwrap_or_else(|_| "5".into());
+    let seed = std::env::var("KIZAMI_FUZZ_SEED").unwrap_or_else(|_| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock that is right");
+        since.as_nanos().to_string()
+    });
+    let folder = vm::compiled("fuzz", include_str!("../erlang/fuzz.erl"));
+    if let Ok(k) = std::env::var("KEEP") {
+        std::process::Command::new("cp").arg("-rT").arg(folder.path()).arg(k).status().unwrap();
+    }
+    let arguments = ["-noshell", "-pa", ".", "-run", "fuzz", "main", &seconds, &seed];
+    println!("seed {seed}");
+    let said = vm::run(folder.path(), Command::new("erl").args(arguments));
+    println!("{said}");
+    assert!(said.ends_with("passed\n"), "{said}");
+}

@@ -1,0 +1,150 @@
+//! Values of every kind, there and back, in a real Erlang VM.
+
+mod vm;
+
+use std::process::Command;
+
+/// Does `expressions` with an echo `E`.
+fn check(flags: &[&str], expressions: &str) -> String {
+    let checks = format!(
+        "-module(checks).\n-compile([export_all, nowarn_export_all]).\n\
+         main() ->\n    logger:set_primary_config(level, none), process_flag(trap_exit, true),\n    \
+         {{ok, E}} = echo:start_link(),\n    {expressions},\n    true = is_process_alive(E),\n    \
+         io:format(\"all is well~n\"), init:stop().\n\
+         refused(Ask) -> try Ask() of Answer -> error({{taken, Answer}}) catch error:{{refused, Why}} -> Why end.\n\
+         same(Name, E, Terms) -> [Term = echo:Name(E, Term) || Term <- Terms].\n\
+         nest(How, Levels) -> lists:foldl(fun(_, Term) -> How(Term) end, leaf, lists:seq(1, Levels)).\n"
+    );
+    let folder = vm::compiled("checks", &checks);
+    let said = vm::run(
+        folder.path(),
+        Command::new("erl").args(["-noshell", "-pa", "."]).args(flags).args(["-s", "checks", "main"]),
+    );
+    assert!(said.ends_with("all is well\n"), "{said}");
+    said
+}
+
+#[test]
+fn each_type_has_the_form_that_its_documentation_says() {
+    check(
+        &[],
+        "same(int8, E, [-128, 127]), same(nat64, E, [0, 18446744073709551615]), same(int64, E, [-(1 bsl 63)]),
+         same(float, E, [1.5, infinity, neg_infinity, nan]), 0.5 = echo:near_float32(E, 0.5),
+         same(letter, E, [$x, 16#10FFFF]), same(text, E, [<<>>, <<\"Ω\"/utf8>>]), same(bytes, E, [<<>>, <<255>>]),
+         same(name, E, ['', ok, 'ÿ', 'Ωμέγα', list_to_atom(lists:duplicate(255, 16#3A9))]), same(time, E, [0, 5000]),
+         undefined = echo:near_maybe(E, nil), undefined = echo:near_maybe(E, undefined), 5 = echo:near_maybe(E, 5),
+         same(done, E, [ok, {error, {any, <<\"term\">>}}]), same(result, E, [{ok, <<>>}, {error, enoent}]),
+         same(address, E, [{127, 0, 0, 1}]), same(no_element, E, [{}]),
+         same(rare_hundred, E, [list_to_tuple(lists:seq(1, 100))]),
+         same(map, E, [#{}, #{1 => <<\"a\">>}, maps:from_list([{N, <<N>>} || N <- lists:seq(1, 100)])]),
+         [1, 2, 3] = lists:sort(echo:near_set(E, [3, 1, 2])), [<<\"a\">>, <<\"b\">>] = echo:near_sorted_set(E, [<<\"b\">>, <<\"a\">>]),
+         same(record, E, [{point, 1.0, nan}]), same(newtype, E, [20.5]), same(generic, E, [{pair, {pair, true, false}, {pair, true, true}}]),
+         same(unit, E, [ready]),
+         same(command, E, [stop, 'πίσω', {'it\\'s', 1}, {'receive', 1, self()}, {take3, 1, 2, ready}, {move_by, #{by => {1, -1}, fast => true}}]),
+         same(closed, E, [#{kind => a, type => {pair, 1, 2}}])",
+    );
+}
+
+#[test]
+fn what_is_absent_is_the_default_and_what_is_unknown_is_refused_where_it_is_not_open() {
+    check(
+        &[],
+        "#{start := 1, name := undefined, retries := 0, maxTime := 5000} = echo:near_options(E, #{start => 1}),
+         #{start := 1, name := n, retries := 2, maxTime := 3} =
+             echo:near_options(E, #{start => 1, name => n, retries => 2, maxTime => 3}),
+         <<\"expected a map with the key start at near_options, element 2\">> = refused(fun() -> echo:near_options(E, #{}) end),
+         <<\"expected no other keys than start, name, retries, maxTime, not retrys at near_options, element 2\">> =
+             refused(fun() -> echo:near_options(E, #{start => 1, retrys => 1}) end),
+         <<\"expected an integer from 0 to 255 at near_options, element 2, field \\\"retries\\\"\">> =
+             refused(fun() -> echo:near_options(E, #{start => 1, retries => -1}) end),
+         #{kind := a} = Opened = echo:near_opened(E, #{kind => a, more => 1, {other} => 2}), 1 = map_size(Opened)",
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    check(
+        &[],
+        "<<\"expected true or false at pair, element 2, element 2\">> = refused(fun() -> echo:pair(E, {1, 2}) end),
+         <<\"expected stop, πίσω, {it's, _}, {receive, _, _}, {take3, _, _, _} or {move_by, #{…}} at command, element 2\"/utf8>> =
+             refused(fun() -> echo:command(E, {take3, 1, 2}) end),
+         <<\"expected an integer from 0 to 255 at command, element 2, receive, element 2\">> =
+             refused(fun() -> echo:command(E, {'receive', 256, x}) end),
+         <<\"expected a tuple of 2 at command, element 2, move_by, field \\\"by\\\"\">> =
+             refused(fun() -> echo:command(E, {move_by, #{by => {1}, fast => true}}) end),
+         <<\"expected {point, _, _} at record, element 2\">> = refused(fun() -> echo:record(E, {point, 1.0}) end),
+         <<\"expected an integer from \", _/binary>> = Key = refused(fun() -> echo:map(E, #{a => <<>>}) end),
+         {_, _} = binary:match(Key, <<\" at map, element 2, the key a\">>),
+         <<\"expected an element that is not there before at near_set, element 2, element 2\">> =
+             refused(fun() -> echo:near_set(E, [1, 1]) end),
+         <<\"expected a list at list, element 2\">> = refused(fun() -> echo:list(E, [1 | 2]) end),
+         <<\"expected a float from -3.4\", _/binary>> = refused(fun() -> echo:near_float32(E, 1.0e39) end),
+         <<\"expected the number of a character\", _/binary>> = refused(fun() -> echo:letter(E, 16#D800) end)",
+    );
+}
+
+/// What no stack has room for is refused, and what does not need to be looked into goes through; in stacks of the smallest size
+/// that the VM gives as well.
+#[test]
+fn a_million_levels_or_elements_are_no_danger() {
+    let smallest = ["+sss", "20", "+sssdcpu", "20", "+sssdio", "20"];
+    for flags in [&[] as &[&str], &smallest] {
+        check(
+            flags,
+            "Million = 1000000,
+             Deep = [nest(How, Million) || How <- [fun(T) -> [T] end, fun(T) -> {T} end, fun(T) -> {node, leaf, 0, T} end,
+                                                   fun(T) -> #{a => T} end, fun(T) -> {nodes, [T]} end, fun(T) -> [leaf | T] end]],
+             Long = [lists:seq(1, Million), list_to_tuple(lists:seq(1, Million)), maps:from_keys(lists:seq(1, Million), 0),
+                     lists:seq(1, Million) ++ improper],
+             same(any, E, Deep), same(any, E, Long), same(list, E, [lists:seq(1, Million)]),
+             [refused(fun() -> echo:Name(E, Term) end) || Name <- [tree, lists, list_of_lists, any_map], Term <- Deep,
+                                                      {Name, is_map(Term)} =/= {any_map, true}],
+             [refused(fun() -> echo:lists(E, Term) end) || Term <- Long],
+             <<\"expected at most 128 levels\", _/binary>> = refused(fun() -> echo:tree(E, lists:nth(3, Deep)) end),
+             same(tree, E, [nest(fun(T) -> {node, leaf, 0, T} end, 10), nest(fun(T) -> {named, #{a => T}} end, 5)])",
+        );
+    }
+}
+
+#[test]
+fn as_many_levels_as_are_promised_are_read() {
+    check(
+        &[],
+        "same(tree, E, [nest(fun(T) -> {node, T, 0, leaf} end, 128)]),
+         refused(fun() -> echo:tree(E, nest(fun(T) -> {node, T, 0, leaf} end, 129)) end)",
+    );
+}
+
+#[test]
+fn any_term_is_kept_and_looked_at_from_everywhere() {
+    check(
+        &[],
+        "<<_:3, Unaligned:10/binary, _/bitstring>> = rand:bytes(20),
+         Terms = [self(), make_ref(), fun(X) -> {X, E} end, fun lists:map/2, <<1:3>>, Unaligned, [a | b], 1 bsl 200, #{E => 1.5}],
+         [begin {ok, K} = keeper:start_link(Term), garbage_collect(K), Term = keeper:kept(K), true = keeper:is(K, Term) end
+          || Term <- Terms],
+         {ok, K} = keeper:start_link({'it\\'s', <<\"text\">>, [1, 2.5]}),
+         <<\"{'it\\\\'s',<<\\\"text\\\">>,[1,2.500000e+00]}\">> = keeper:shown(K),
+         false = keeper:is(K, {}),
+         {ok, Numbers} = keeper:start_link(lists:seq(1, 1000)),
+         {ok, 500500} = keeper:sum_in_threads(Numbers, 8),
+         {ok, Large} = keeper:start_link([nest(fun(T) -> {T} end, 1000000), rand:bytes(10000000)]),
+         true = byte_size(keeper:shown(Large)) < 2000",
+    );
+}
+
+#[test]
+fn what_cannot_be_sent_ends_its_process_with_a_reason() {
+    check(
+        &[],
+        "Of = fun(Why) -> {_, _} = binary:match(element(2, Why), <<\"a value is to be sent that is deeper than 128 levels\">>) end,
+         {ok, K} = keeper:start_link(none),
+         {node, _, 0, leaf} = keeper:tree_of(K, 128),
+         [infinity, neg_infinity, nan, 1.0] = keeper:no_numbers(K),
+         {Why, _} = try keeper:tree_of(K, 129) catch exit:{{W, _}, _} -> {W, none} end, Of(Why),
+         {ok, L} = keeper:start_link(none),
+         {panic, <<\"two keys of a map are one in Erlang\">>, _, _} =
+             try keeper:rare_ambiguous(L) catch exit:{{{panic, T, F, N, _}, _}, _} -> {panic, T, F, N};
+                                              exit:{{{panic, T, F, N}, _}, _} -> {panic, T, F, N} end",
+    );
+}
