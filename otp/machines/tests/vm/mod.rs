@@ -2,23 +2,26 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 // Its behaviours are linked into this program, so that what they say of themselves can be asked for.
 use machines as _;
 
-/// A folder with the library, its native module and `checks.erl`, compiled.
-fn compiled(checks: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("write a source");
-    let mut modules = vec!["checks.erl".to_owned()];
-    write("checks.erl", checks);
-    for source in otp::generate::sources("machines_native") {
-        write(&source.file, &source.text);
-        modules.extend(source.file.ends_with(".erl").then_some(source.file));
-    }
-    std::fs::copy(library(), folder.path().join("machines_native.so")).expect("copy the library");
-    run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
-    folder
+/// A folder with the library and its Erlang half, compiled once for all tests.
+fn library_folder() -> &'static Path {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut modules = Vec::new();
+        for source in otp::generate::sources("machines_native") {
+            std::fs::write(folder.path().join(&source.file), &source.text).expect("write a source");
+            modules.extend(source.file.ends_with(".erl").then_some(source.file));
+        }
+        std::fs::copy(library(), folder.path().join("machines_native.so")).expect("copy the library");
+        run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
+        folder
+    });
+    folder.path()
 }
 
 /// The library, which cargo puts beside the tests.
@@ -41,8 +44,11 @@ pub fn check_with(expressions: &str, functions: &str) -> String {
         "-module(checks).\n-compile([export_all, nowarn_export_all]).\nmain() ->\n    process_flag(trap_exit, true),\n    \
          {expressions},\n    logger_std_h:filesync(default),\n    init:stop().\n{functions}\n"
     );
-    let folder = compiled(&checks);
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("checks.erl"), checks).expect("write a source");
+    run(folder.path(), Command::new("erlc").args(["-Werror", "checks.erl"]));
     // A panic says what it says without its backtrace.
     let mut vm = Command::new("erl");
-    run(folder.path(), vm.args(["-noshell", "-pa", ".", "-s", "checks", "main"]).env_remove("RUST_BACKTRACE"))
+    let vm = vm.args(["-noshell", "-pa", ".", "-s", "checks", "main", "-pa"]).arg(library_folder());
+    run(folder.path(), vm.env_remove("RUST_BACKTRACE"))
 }
