@@ -15,6 +15,18 @@ const SHAPE: Shape = Shape {
     roles: &[Role::Call, Role::Info, Role::Event, Role::Terminate, Role::TakeOver, Role::Upgrade],
     init: "fn init(argument) -> Init<Self>",
     types: &[],
+    taken: &[
+        "add_handler",
+        "add_sup_handler",
+        "delete_handler",
+        "call",
+        "handle_event",
+        "handle_call",
+        "handle_info",
+        "terminate",
+        "code_change",
+        "format_status",
+    ],
     in_states: false,
     answer: |name| quote! { ::otp::event::IntoHandledReply<#name> },
 };
@@ -266,5 +278,52 @@ fn terminate(method: &Method) -> TokenStream {
         #(let #names = otp_leaving;)*
         let otp_left = otp_host.state()?.#name(#(#names),*);
         return ::core::result::Result::Ok(otp_at.farewell(&otp_left));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::behaviour::said;
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once() {
+        let block = quote! {
+            impl Log {
+                fn init() -> Init<Self> { Ok(Log) }
+                #[call] fn ask(&mut self, caller: Caller<u32>) {}
+                #[call] fn terminate(&mut self) {}
+                #[cast] fn add(&mut self) {}
+                #[info] fn told(&mut self) {}
+                #[take_over] fn next() -> Init<Self> { Ok(Log) }
+            }
+        };
+        assert_eq!(
+            said(&expand(quote! {}, block.clone())),
+            [
+                "a handler of events has no such callback",
+                "its module in Erlang has a function of this name, which OTP calls: choose another"
+            ]
+        );
+        let block = without(block, "add");
+        let block = without(block, "terminate");
+        assert_eq!(
+            said(&expand(quote! { trap_exit }, block)),
+            [
+                "trap_exit and off_heap are for a process of its own; that of a handler is its manager's",
+                "a handler has an #[event]: `fn name(&mut self, event: Event)`",
+                "gen_event has a handler answer at once: this returns the reply",
+                "this takes one argument: the event or the message",
+                "this takes what the other handler left and the arguments of the swap: `fn name(old: Option<Old>, argument) -> \
+                 Init<Self>`",
+            ]
+        );
+    }
+
+    /// The block without one of its functions.
+    fn without(block: TokenStream, name: &str) -> TokenStream {
+        let mut block: syn::ItemImpl = syn::parse2(block).expect("a block");
+        block.items.retain(|item| !matches!(item, syn::ImplItem::Fn(function) if function.sig.ident == name));
+        quote! { #block }
     }
 }

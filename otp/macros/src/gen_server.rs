@@ -15,6 +15,7 @@ const SHAPE: Shape = Shape {
     roles: &[Role::Call, Role::Cast, Role::Info, Role::AfterInit, Role::Timeout, Role::Terminate, Role::Upgrade],
     init: "fn init(argument) -> Init<Self>",
     types: &[],
+    taken: &["start_link", "start_link_as", "start_pool", "call"],
     in_states: false,
     answer: |_| quote! { ::otp::IntoReply },
 };

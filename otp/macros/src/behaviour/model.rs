@@ -43,6 +43,8 @@ pub(crate) struct Shape {
     pub(crate) init: &'static str,
     /// The types that the attribute takes, as in `state = State`.
     pub(crate) types: &'static [&'static str],
+    /// Functions of its module that callers' names must leave alone.
+    pub(crate) taken: &'static [&'static str],
     /// Whether it is a machine, whose callbacks are told its state.
     pub(crate) in_states: bool,
     /// The trait of what a call may return.
@@ -141,6 +143,12 @@ impl Model {
         }
         for (role, method) in &self.callbacks {
             let count = method.arguments.len();
+            if matches!(role, Role::Call | Role::Cast) && shape.taken.iter().any(|name| method.name == name) {
+                wrong.add(
+                    &method.name,
+                    "its module in Erlang has a function of this name, which OTP calls: choose another",
+                );
+            }
             match role {
                 Role::AfterInit if count != 0 => {
                     wrong.add(&method.name, "this takes `&mut self` and nothing else: what it needs is in the state");

@@ -27,6 +27,17 @@ const SHAPE: Shape = Shape {
     ],
     init: "fn init(argument) -> Init<(State, Self)>",
     types: &["state"],
+    taken: &[
+        "start_link",
+        "start_link_as",
+        "start_pool",
+        "call",
+        "callback_mode",
+        "handle_event",
+        "terminate",
+        "code_change",
+        "format_status",
+    ],
     in_states: true,
     answer: |name| quote! { ::otp::statem::IntoAnswer<#name> },
 };
@@ -315,5 +326,51 @@ fn restore(model: &Model) -> TokenStream {
                 .and_then(|state| ::core::result::Result::Ok((state, (&&&otp_shown).restore(otp_data)?)))
                 #(#older)*
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::behaviour::said;
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once() {
+        let block = quote! {
+            impl Door {
+                fn init() -> Init<(DoorState, Self)> { todo!() }
+                #[call] fn ask(&mut self) -> u32 { 1 }
+                #[call] fn start_link(&mut self, state: DoorState) {}
+                #[upgrade] fn from_old(old: u32) -> Self { Door }
+            }
+        };
+        assert_eq!(
+            said(&expand(quote! { state = DoorState }, block)),
+            [
+                "after `&mut self` comes the state: `state: DoorState`, or `state: &DoorState`",
+                "its module in Erlang has a function of this name, which OTP calls: choose another",
+                "this takes state and data as they were and returns them as they are now: `fn name(state: OldState, old: Old) -> \
+                 (State, Self)`",
+            ]
+        );
+        let block = quote! {
+            impl Door {
+                fn init() -> Init<(DoorState, Self)> { todo!() }
+                #[call] fn ask(&mut self, state: DoorState) -> Step<Self> { Step::keep() }
+                #[cast] fn say(&mut self, state: DoorState, text: &str) {}
+                #[enter] fn entered(&mut self, to: DoorState) {}
+                #[info] fn told(&mut self, state: DoorState) {}
+            }
+        };
+        assert_eq!(
+            said(&expand(quote! {}, block)),
+            [
+                "say what its states are: #[gen_statem(state = State)], where State is an enum of yours",
+                "a #[call] says what it answers: `Step<Self, Reply>`; or it takes `caller: Caller<Reply>` and answers later",
+                "`text` comes in a message of its own, so it is taken as a value",
+                "#[enter] takes two states: the one that is left and the one that is entered",
+                "#[info] takes the state and the message",
+            ]
+        );
     }
 }

@@ -2,6 +2,51 @@
 //!
 //! The process is OTP's gen_event; a handler is one of its callback modules, and its state lies in a slot. A handler that panics
 //! is removed, and the others and the manager go on: that is gen_event's rule.
+//!
+//! ```
+//! use otp::{EventManager, Init, gen_event};
+//!
+//! pub struct Tally { sum: i64 }
+//!
+//! #[gen_event]
+//! impl Tally {
+//!     fn init(sum: i64) -> Init<Self> {
+//!         Ok(Tally { sum })
+//!     }
+//!
+//!     #[event]
+//!     fn number(&mut self, n: i64) {
+//!         self.sum += n;
+//!     }
+//!
+//!     #[call]
+//!     fn sum(&mut self) -> i64 {
+//!         self.sum
+//!     }
+//! }
+//!
+//! // In a callback that awaits.
+//! async fn counted() -> Result<i64, Box<dyn std::error::Error>> {
+//!     let manager = EventManager::<i64>::start_link().named("numbers").await?;
+//!     let tally = manager.add_handler::<Tally>(0).await?;
+//!     manager.notify(3);
+//!     Ok(tally.sum().await?)
+//! }
+//! ```
+//!
+//! A handler that is not for the events of a manager cannot be added to it:
+//!
+//! ```compile_fail,E0277
+//! # use otp::{EventManager, Init, gen_event};
+//! # pub struct Tally { sum: i64 }
+//! # #[gen_event] impl Tally {
+//! #     fn init(sum: i64) -> Init<Self> { Ok(Tally { sum }) }
+//! #     #[event] fn number(&mut self, n: i64) { self.sum += n; }
+//! # }
+//! async fn wrong(manager: EventManager<String>) {
+//!     let _ = manager.add_handler::<Tally>(0).await;
+//! }
+//! ```
 
 mod handled;
 mod handler;

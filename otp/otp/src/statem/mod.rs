@@ -3,6 +3,101 @@
 //! The process is OTP's gen_statem: it keeps the state and the postponed events and runs the timers, and tools see what they
 //! see of any. An event comes in with the state; what a callback returns is what gen_statem's callbacks return. The state is
 //! kept as a term, by gen_statem alone, so nothing can differ from it; the data lies in a slot, as that of a gen_server.
+//!
+//! ```
+//! use std::time::Duration;
+//! use otp::{Data, Entered, Init, Step, gen_statem};
+//!
+//! #[derive(Data, Clone, Copy)]
+//! pub enum LampState { Off, On }
+//!
+//! pub struct Lamp { switched: u32 }
+//!
+//! #[gen_statem(state = LampState)]
+//! impl Lamp {
+//!     fn init() -> Init<(LampState, Self)> {
+//!         Ok((LampState::Off, Lamp { switched: 0 }))
+//!     }
+//!
+//!     /// Switches it, and says how often that was done.
+//!     #[call]
+//!     fn switch(&mut self, state: LampState) -> Step<Self, u32> {
+//!         self.switched += 1;
+//!         match state {
+//!             LampState::Off => Step::to(LampState::On).reply(self.switched),
+//!             LampState::On => Step::to(LampState::Off).reply(self.switched),
+//!         }
+//!     }
+//!
+//!     #[enter]
+//!     fn entered(&mut self, _from: LampState, to: LampState) -> Entered<Self> {
+//!         match to {
+//!             LampState::Off => Entered::keep(),
+//!             LampState::On => Entered::keep().state_timeout(Duration::from_secs(60), LampTimeout::Burnt),
+//!         }
+//!     }
+//!
+//!     #[timeout]
+//!     fn burnt(&mut self, _state: LampState) -> Step<Self> {
+//!         Step::to(LampState::Off)
+//!     }
+//! }
+//! ```
+//!
+//! What OTP would refuse as it runs does not compile. An enter call that goes to another state:
+//!
+//! ```compile_fail,E0277
+//! # use otp::{Data, Init, Step, gen_statem};
+//! # #[derive(Data, Clone, Copy)] pub enum LampState { Off, On }
+//! # pub struct Lamp;
+//! #[gen_statem(state = LampState)]
+//! impl Lamp {
+//! #   fn init() -> Init<(LampState, Self)> { Ok((LampState::Off, Lamp)) }
+//!     #[enter]
+//!     fn entered(&mut self, _from: LampState, _to: LampState) -> Step<Self> {
+//!         Step::to(LampState::Off)
+//!     }
+//! }
+//! ```
+//!
+//! A call that one arm forgets to answer, and a timer for what is no `#[timeout]`:
+//!
+//! ```compile_fail,E0308
+//! # use otp::{Data, Init, Step, gen_statem};
+//! # #[derive(Data, Clone, Copy)] pub enum LampState { Off, On }
+//! # pub struct Lamp;
+//! #[gen_statem(state = LampState)]
+//! impl Lamp {
+//! #   fn init() -> Init<(LampState, Self)> { Ok((LampState::Off, Lamp)) }
+//!     #[call]
+//!     fn switch(&mut self, state: LampState) -> Step<Self, u32> {
+//!         match state {
+//!             LampState::Off => Step::to(LampState::On).reply(1),
+//!             LampState::On => Step::to(LampState::Off),
+//!         }
+//!     }
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
+//! # use std::time::Duration;
+//! # use otp::{Data, Init, Step, gen_statem};
+//! # #[derive(Data, Clone, Copy)] pub enum LampState { Off, On }
+//! # pub struct Lamp;
+//! #[gen_statem(state = LampState)]
+//! impl Lamp {
+//! #   fn init() -> Init<(LampState, Self)> { Ok((LampState::Off, Lamp)) }
+//!     #[cast]
+//!     fn light(&mut self, _state: LampState) -> Step<Self> {
+//!         Step::to(LampState::On).state_timeout(Duration::from_secs(60), LampTimeout::Brunt)
+//!     }
+//!
+//!     #[timeout]
+//!     fn burnt(&mut self, _state: LampState) -> Step<Self> {
+//!         Step::to(LampState::Off)
+//!     }
+//! }
+//! ```
 
 mod actions;
 mod hosted;
