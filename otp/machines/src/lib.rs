@@ -2,10 +2,12 @@
 
 mod job;
 mod phase;
+mod switch;
 mod tally;
 
 pub use job::{Job, JobApi, JobEvent, JobTimeout};
 pub use phase::Phase;
+pub use switch::{Switch, SwitchApi};
 pub use tally::{Doubled, DoubledApi, Owner, OwnerApi, Tally, TallyApi, with_events};
 
 use otp::{Tree, one_for_one, supervisor, worker};

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use otp::event::{HandlerExit, Leaving};
 use otp::{
-    Any, EventManager, Handled, Init, NoStart, Pid, Tree, events, gen_event, gen_server, one_for_one, supervisor, time,
-    worker,
+    Any, Data, EventManager, Handled, Init, NoStart, Pid, Tree, events, gen_event, gen_server, one_for_one, supervisor,
+    time, worker,
 };
+
+use crate::{Switch, SwitchApi};
 
 /// Adds numbers up.
 #[derive(Debug)]
@@ -96,7 +98,7 @@ impl Tally {
 }
 
 /// Begins with twice what another had, and leaves nothing.
-#[derive(Debug)]
+#[derive(Data, Debug)]
 pub struct Doubled {
     sum: i64,
     after: String,
@@ -164,6 +166,16 @@ impl Owner {
         log.push(format!("{:?}", missing.doubled_sum().await));
         manager.stop().await.expect("stopped");
         log
+    }
+
+    /// Uses a machine.
+    #[call]
+    async fn switches(&mut self) -> (bool, u32, bool) {
+        let switch = Switch::start_link(true).named("switch").await.expect("a switch");
+        let now = switch.switch().await.expect("an answer");
+        switch.add(2, 3);
+        let again = Switch::start_link(true).named("switch").await;
+        (now, switch.count().await.expect("an answer"), again.is_err())
     }
 
     /// Adds a tally of its own to a manager, and is told of its end.

@@ -205,6 +205,33 @@ fn another_build_goes_on_with_what_there_was() {
 }
 
 #[test]
+fn a_running_one_stays_in_its_build_until_its_code_is_changed() {
+    let next = vm::build("machines_next");
+    check(&format!(
+        "{{ok, S}} = switch:start_link(false), true = switch:switch(S), J = start(<<\"x\">>),
+         {{ok, M}} = gen_event:start_link(), ok = doubled:add_handler(M), gen_event:sync_notify(M, 4),
+         code:add_patha({:?}),
+         [{{module, N}} = {{code:purge(N), code:load_file(N)}} =:= {{false, {{module, N}}}} andalso {{module, N}}
+          || N <- [switch, job, doubled]],
+         false = switch:switch(S), {{false, {{machines_native_statem, _}}}} = sys:get_state(S),
+         [] = job:log(J), {{8, <<>>}} = doubled:doubled_sum(M),
+         [ok = sys:suspend(P) || P <- [S, M, J]],
+         ok = sys:change_code(S, switch, undefined, []), ok = sys:change_code(M, doubled, undefined, []),
+         {{error, <<\"expected a state that has a form in Erlang\", _/binary>>}} = sys:change_code(J, job, undefined, []),
+         [ok = sys:resume(P) || P <- [S, M, J]],
+         {{false, {{machines_next_statem, _}}}} = sys:get_state(S), 2 = switch:count(S), true = switch:switch(S),
+         [{{doubled, false, {{machines_next_event, _}}}}] = sys:get_state(M), {{8, <<>>}} = doubled:doubled_sum(M),
+         {{_, {{machines_native_statem, _}}}} = sys:get_state(J), <<\"again\">> = job:again(J)",
+        next.path()
+    ));
+}
+
+#[test]
+fn it_is_used_from_rust() {
+    check("{ok, O} = owner:start_link(), {false, 6, true} = owner:switches(O), 6 = switch:count(switch)");
+}
+
+#[test]
 fn it_is_supervised() {
     check(
         "{ok, Root} = root:start_link(), Job = whereis(job),

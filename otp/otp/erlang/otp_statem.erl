@@ -92,7 +92,7 @@ code_change(_Number, State, {?MODULE, _} = Data) ->
 code_change(Number, State, {Old, Slot}) ->
     case 'MODULE':restore(Number, {State, Old:shown(Slot)}) of
         {ok, New} -> {ok, 'MODULE':on(New, restored), {?MODULE, New}};
-        {error, Why} -> {error, Why}
+        {error, Why} -> Why
     end.
 
 format_status(Status) ->

@@ -10,18 +10,20 @@ use machines as _;
 /// A folder with the library and its Erlang half, compiled once for all tests.
 fn library_folder() -> &'static Path {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut modules = Vec::new();
-        for source in otp::generate::sources("machines_native") {
-            std::fs::write(folder.path().join(&source.file), &source.text).expect("write a source");
-            modules.extend(source.file.ends_with(".erl").then_some(source.file));
-        }
-        std::fs::copy(library(), folder.path().join("machines_native.so")).expect("copy the library");
-        run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
-        folder
-    });
-    folder.path()
+    FOLDER.get_or_init(|| build("machines_native")).path()
+}
+
+/// A folder with the library under this name, and its Erlang half.
+pub fn build(native: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut modules = Vec::new();
+    for source in otp::generate::sources(native) {
+        std::fs::write(folder.path().join(&source.file), &source.text).expect("write a source");
+        modules.extend(source.file.ends_with(".erl").then_some(source.file));
+    }
+    std::fs::copy(library(), folder.path().join(format!("{native}.so"))).expect("copy the library");
+    run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
+    folder
 }
 
 /// The library, which cargo puts beside the tests.
