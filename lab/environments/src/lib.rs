@@ -6,7 +6,9 @@
 //!
 //! A new environment is one file with a type that is an [`Environment`], and a line in [`ALL`].
 
+mod actors;
 mod beam;
+mod erlang;
 mod error;
 mod host;
 mod job;
@@ -86,6 +88,15 @@ pub struct Place<'a> {
 pub static ALL: &[&dyn Environment] = &[
     &host::Host,
     &beam::Beam,
+    &actors::ERLANG,
+    &actors::GEN_SERVER,
+    &actors::GEN_SERVER_OFF_HEAP,
+    &actors::ACTIX,
+    &actors::ACTIX_SPREAD,
+    &actors::RACTOR,
+    &actors::KAMEO,
+    &actors::TOKIO,
+    &actors::THREADS,
     &reference::CYCLICTEST,
     &reference::HACKBENCH,
     &reference::PERF,

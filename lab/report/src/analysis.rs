@@ -3,7 +3,7 @@
 //! Memory is bounded: of the samples, only what has a fixed size is kept (summary, box, at most some ten thousand
 //! non-empty buckets). Drawings are made from the buckets, whose resolution of about 0.1 % is finer than a screen's.
 
-use kizami_recording::folder::{Loaded, Measured, Series};
+use kizami_recording::folder::{Loaded, Measured, Series, Unit as SampleUnit};
 use kizami_recording::stats::{BoxPlot, Bucket, Extreme, Options, Samples, Shape, Summary};
 
 use crate::plot::Unit;
@@ -53,6 +53,7 @@ impl<'a> Analysis<'a> {
     pub fn unit(&self) -> Unit {
         match self.series().measured() {
             Measured::Throughput => Unit::BitsPerSecond,
+            _ if self.series().columns.first().is_some_and(|c| c.unit == SampleUnit::Bytes) => Unit::Bytes,
             _ => Unit::Nanoseconds,
         }
     }

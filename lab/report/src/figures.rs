@@ -275,6 +275,21 @@ pub fn rate_point(analysis: &Analysis<'_>) -> Option<rates::Point> {
     })
 }
 
+/// Figures over a parameter.
+pub fn sweep(about: About, parameter: &str, unit: Unit, drawn: Vec<lines::Line>) -> lines::Lines {
+    lines::Lines {
+        title: about.title,
+        subtitle: about.subtitle,
+        time: parameter.to_owned(),
+        time_unit: Unit::Count,
+        quantity: about.quantity,
+        unit,
+        scale: Scale::Linear,
+        lines: drawn,
+        steps: Vec::new(),
+    }
+}
+
 pub fn ratio_plot(about: About, band: (f64, f64), rows: Vec<ratios::Row>) -> ratios::Ratios {
     ratios::Ratios { title: about.title, subtitle: about.subtitle, quantity: about.quantity, band, rows }
 }

@@ -15,6 +15,7 @@ impl Scale {
         let units: &[(&str, f64)] = match unit {
             Unit::BitsPerSecond => &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)],
             Unit::Nanoseconds => &[("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)],
+            Unit::Bytes => &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1024.0 * 1024.0), ("GiB", 1024.0 * 1024.0 * 1024.0)],
             _ => &[("", 1.0)],
         };
         let fitting = units.iter().rev().find(|(_, factor)| smallest >= *factor);

@@ -9,7 +9,7 @@ use kizami_studies::{Figure as Wanted, Group, Row, Statistic, Study};
 use crate::analysis::Analysis;
 use crate::figures::{self, About, Entry};
 use crate::numbers::whole;
-use crate::plot::{Figure, Unit, boxes, cumulative, rates, ratios};
+use crate::plot::{Figure, Unit, boxes, cumulative, lines, rates, ratios};
 use crate::settings;
 use crate::table::Table;
 use crate::tables;
@@ -94,6 +94,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
                 Wanted::Memory => self.memory(),
                 Wanted::Rates => self.rates(),
                 Wanted::Ratio => self.ratios(),
+                Wanted::Sweep => self.sweeps(),
                 other => self.distributions(*other),
             };
             let stem = |index: usize| match index {
@@ -221,14 +222,57 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         vec![Box::new(figures::rates(about, curves))]
     }
 
-    /// Ours to each other environment's, for the same workload, parameters and settings.
+    /// The median over the parameter that varies: a drawing for each unit, a line for all that agrees in the rest.
+    fn sweeps(&self) -> Vec<Box<dyn Figure>> {
+        let number = |m: &Measure<'r, 'a>, name: &str| m.series().params.get(name)?.parse::<f64>().ok();
+        let varies = |name: &&String| {
+            let mut values = self.measures.iter().map(|m| number(m, name));
+            let first = values.next().flatten();
+            first.is_some() && values.any(|value| value.is_some() && value != first)
+        };
+        let names = self.measures.first().map(|m| m.row.condition.iter().map(|(name, _)| name).collect::<Vec<_>>());
+        let Some(name) = names.unwrap_or_default().into_iter().find(varies) else { return Vec::new() };
+        let mut sets: Vec<(Unit, Vec<lines::Line>)> = Vec::new();
+        for measure in self.measures {
+            let (Some(at), Some(summary)) = (number(measure, name), &measure.analysis.summary) else { continue };
+            // What is left of the label without the parameter and the workload tells the lines apart.
+            let varied = format!("{name} ");
+            let words = measure.row.label.split(", ");
+            let words: Vec<&str> =
+                words.filter(|w| !w.starts_with(&varied) && *w != measure.series().workload).collect();
+            let label = words.join(", ");
+            let unit = measure.analysis.unit();
+            let set = sets.iter().position(|(of, _)| *of == unit).unwrap_or_else(|| {
+                sets.push((unit, Vec::new()));
+                sets.len() - 1
+            });
+            let point = (at, measure.analysis.scale(summary.median));
+            match sets[set].1.iter_mut().find(|line| line.label == label) {
+                Some(line) => line.points.push(point),
+                None => sets[set].1.push(lines::Line { label, points: vec![point] }),
+            }
+        }
+        let draw = |(unit, mut drawn): (Unit, Vec<lines::Line>)| -> Box<dyn Figure> {
+            drawn.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+            let about = About {
+                title: format!("{}: medians over {name}", self.group.title),
+                subtitle: String::new(),
+                quantity: if unit == Unit::Bytes { "memory" } else { "time" }.into(),
+            };
+            Box::new(figures::sweep(about, name, unit, drawn))
+        };
+        sets.into_iter().map(draw).collect()
+    }
+
+    /// The first environment's to each other one's, for the same workload, parameters and settings.
     fn ratios(&self) -> Vec<Box<dyn Figure>> {
-        let rows: Vec<ratios::Row> = pairs(self.measures)
+        let first = self.group.environments.first().map_or("", |environment| environment.name());
+        let rows: Vec<ratios::Row> = pairs(self.measures, first)
             .iter()
             .map(|(ours, theirs)| {
                 let comparison = compare(ours, theirs, self.options);
                 ratios::Row {
-                    label: ours.row.label.replace(", host", ""),
+                    label: ours.row.label.replace(&format!(", {first}"), ""),
                     sublabel: format!("to {}", theirs.series().environment),
                     ratio: comparison.ok().map(|c| ratios::Ratio {
                         value: c.ratio,
@@ -244,7 +288,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         let about = About {
             title: format!("{}: ratios of medians", self.group.title),
             subtitle: "With 95 % intervals; the band is ± 10 %.".into(),
-            quantity: "ours over theirs".into(),
+            quantity: if first == "host" { "ours over theirs".into() } else { format!("{first} over the other") },
         };
         vec![Box::new(figures::ratio_plot(about, (0.9, 1.1), rows))]
     }
@@ -270,15 +314,15 @@ fn caption(in_force: &[(String, String)], series: &[&Series]) -> String {
     lines.iter().filter(|line| !line.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" — ")
 }
 
-/// Series of the host with those of other environments that did the same.
-fn pairs<'m, 'r, 'a>(measures: &'m [Measure<'r, 'a>]) -> Vec<(&'m Measure<'r, 'a>, &'m Measure<'r, 'a>)> {
+/// Series of the environment `first` with those of other environments that did the same.
+fn pairs<'m, 'r, 'a>(measures: &'m [Measure<'r, 'a>], first: &str) -> Vec<(&'m Measure<'r, 'a>, &'m Measure<'r, 'a>)> {
     let mut pairs = Vec::new();
-    for ours in measures.iter().filter(|m| m.series().environment == "host") {
+    for ours in measures.iter().filter(|m| m.series().environment == first) {
         let (a, ours_part) = (ours.series(), &ours.series().part);
         for theirs in measures {
             let b = theirs.series();
             let same = a.workload == b.workload && a.params == b.params && a.requested == b.requested;
-            if b.environment != "host" && same && *ours_part == b.part && b.measured() != Measured::Watched {
+            if b.environment != first && same && *ours_part == b.part && b.measured() != Measured::Watched {
                 pairs.push((ours, theirs));
             }
         }

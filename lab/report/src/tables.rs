@@ -79,7 +79,7 @@ pub(crate) fn of(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> 
         let is_shown = |m: &&Measure<'_, '_>| m.series().measured() != Measured::Watched && m.analysis.unit() == unit;
         measures.iter().filter(is_shown).collect()
     };
-    let kinds = [(Unit::Nanoseconds, TIMES), (Unit::BitsPerSecond, THROUGHPUTS)];
+    let kinds = [(Unit::Nanoseconds, TIMES), (Unit::BitsPerSecond, THROUGHPUTS), (Unit::Bytes, TIMES)];
     kinds.into_iter().filter_map(|(unit, columns)| table(study, group, &with_unit(unit), unit, columns)).collect()
 }
 
@@ -90,7 +90,11 @@ fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit
     let typical = |m: &&Measure<'_, '_>| m.analysis.summary.as_ref().map(|s| m.analysis.scale(s.median));
     let smallest = measures.iter().filter_map(typical).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     let scale = Scale::for_values(unit, if smallest.is_finite() { smallest } else { 1.0 });
-    let what = if unit == Unit::Nanoseconds { "times" } else { "throughput" };
+    let what = match unit {
+        Unit::Nanoseconds => "times",
+        Unit::Bytes => "memory",
+        _ => "throughput",
+    };
     let headers: Vec<&str> = columns.iter().map(|c| c.header).collect();
     let mut table = Table::new(&[&format!("{what} in {}", scale.name)], &headers);
     if let Some(variance) = table.headers.iter_mut().find(|h| h.text == "VAR") {

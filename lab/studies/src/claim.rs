@@ -25,8 +25,10 @@ pub struct Claim {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expects {
     Between(f64, f64),
-    Below(Selector),
-    Above(Selector),
+    /// At most so many times the other.
+    Below(Selector, f64),
+    /// At least so many times the other.
+    Above(Selector, f64),
     /// Within this share of the other: 0.1 is from 0.9 to 1.1 times.
     Near(Selector, f64),
 }
@@ -36,7 +38,7 @@ impl Expects {
     pub fn other(&self) -> Option<&Selector> {
         match self {
             Self::Between(..) => None,
-            Self::Below(other) | Self::Above(other) | Self::Near(other, _) => Some(other),
+            Self::Below(other, _) | Self::Above(other, _) | Self::Near(other, _) => Some(other),
         }
     }
 }
@@ -47,7 +49,7 @@ impl Claim {
     /// Reads a `[[claim]]` of the study `study`, whose groups are `groups`; without them, which series it is about is not
     /// checked.
     pub(crate) fn read(table: Table<'_, '_>, study: &str, groups: Option<&[Group]>) -> Option<Self> {
-        let keys = ["says", "source", "of", "statistic", "between", "below", "above", "near", "within"];
+        let keys = ["says", "source", "of", "statistic", "between", "below", "above", "near", "within", "times"];
         let table = table.only(&keys);
         let source = table.source;
         let says = table.required("says");
@@ -86,14 +88,23 @@ impl Claim {
             source.wrong(within.at, message);
             return None;
         }
+        let times = table.number("times");
+        let ordered = ["below", "above"].contains(&one.key);
+        let is_times = |times: f64| times > 0.0 && times.is_finite();
+        if let Some(times) = times.as_ref().filter(|times| !ordered || !is_times(times.value)) {
+            let message = if ordered { "times must be greater than 0" } else { "times belongs to below and above" };
+            source.wrong(times.at, message);
+            return None;
+        }
+        let times = times.map_or(1.0, |t| t.value);
         let expects = match one.key {
             "between" => {
                 let columns = of.as_ref().and_then(|(_, columns)| columns.first());
                 read_limits(source, one.at, &table.values(one), columns.map(|c| unit_of(c)), statistic)
             }
             key => series(key).map(|(other, _)| match key {
-                "below" => Expects::Below(other),
-                "above" => Expects::Above(other),
+                "below" => Expects::Below(other, times),
+                "above" => Expects::Above(other, times),
                 _ => Expects::Near(other, within.map_or(WITHIN, |w| w.value)),
             }),
         };

@@ -3,7 +3,7 @@
 //! A claim is judged for each series that it is about, and the worst answer is the claim's. What it compares with is the
 //! series that agrees in everything that the claim does not name.
 //!
-//! - A comparison holds when the 95 % interval of the ratio says so, and not because one figure is lower than another:
+//! - A comparison holds when the 95 % interval of the ratio says so (lies below 1, or below the times that it may be), and not because one figure is lower than another:
 //!   two runs of the same thing differ too.
 //! - `between` and `near` hold when the figure lies inside. When it lies outside and its interval reaches in, the samples
 //!   do not support either answer.
@@ -215,8 +215,14 @@ impl Claim {
         }
         let mut figure = format!("{} ({low} to {high}", ratio(times));
         let verdict = match self.expects {
-            Expects::Below(_) => ordered(interval.high < 1.0, interval.low > 1.0),
-            Expects::Above(_) => ordered(interval.low > 1.0, interval.high < 1.0),
+            Expects::Below(_, most) => {
+                figure.push_str(&format!("; bound below {}", ratio(most)));
+                ordered(interval.high < most, interval.low > most)
+            }
+            Expects::Above(_, least) => {
+                figure.push_str(&format!("; bound above {}", ratio(least)));
+                ordered(interval.low > least, interval.high < least)
+            }
             Expects::Near(_, within) => {
                 shown.push_str(&format!(", claimed {} to {}", ratio(1.0 - within), ratio(1.0 + within)));
                 figure.push_str(&format!("; bound {} to {}", ratio(1.0 - within), ratio(1.0 + within)));

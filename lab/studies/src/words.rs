@@ -89,8 +89,10 @@ words! {
         Memory = "memory",
         /// What arrived and what was lost, for each rate that was offered.
         Rates = "rates",
-        /// Each row as a ratio to the first, with its interval.
+        /// The first environment as a ratio to each other, with its interval.
         Ratio = "ratio",
+        /// The medians over the parameter that varies, a line for each environment.
+        Sweep = "sweep",
     }
 }
 

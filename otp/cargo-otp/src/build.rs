@@ -1,117 +1,115 @@
 //! From sources to a folder that an Erlang VM runs.
 //!
 //! `target/otp/PROFILE/APP/` holds `src`, the generated Erlang, and `ebin`, what the VM loads: the modules, the resource file
-//! and the library, which bears a name made of its content. So an unchanged library is known by its name, and a changed one
-//! can be loaded beside the running one. The folder is made anew beside the old one and then takes its place.
+//! and the library, which bears a name made of its content. So a changed one can be loaded beside the running one. The file
+//! `built` says what the folder was made of, and while that is the same nothing is made again. The folder is made anew beside
+//! the old one and changes places with it in one step, so whoever starts a VM from it finds one or the other.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::{Context, Result};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde::{Deserialize, Serialize};
 
-use crate::{What, ask, erlang, say};
+use crate::config::Config;
+use crate::erlang::{self, Erlang};
+use crate::lock::Lock;
+use crate::project::{Project, What};
+use crate::{ask, compile, names, say};
 
 /// An application that can be run.
+#[derive(Debug)]
 pub(crate) struct Built {
+    pub(crate) project: Project,
+    pub(crate) config: Config,
+    /// The name of the application in Erlang.
     pub(crate) name: String,
-    pub(crate) ebin: PathBuf,
+    /// Has `src` and `ebin`.
+    pub(crate) folder: PathBuf,
+    /// Kept until what was built is used, so that no other build takes its place meanwhile.
+    pub(crate) lock: Lock,
 }
 
-/// A library as cargo made it.
-struct Library {
-    /// What cargo calls it: the package's name, with underscores only.
+/// What a folder was made of.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Origin {
+    native: String,
+    erlang: String,
+    tool: String,
+}
+
+/// What was made of it.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    origin: Origin,
     name: String,
-    file: PathBuf,
 }
 
 pub(crate) fn build(what: &What) -> Result<Built> {
-    let library = compile(what)?;
-    let content = fs::read(&library.file).with_context(|| format!("cannot read {}", library.file.display()))?;
-    let native = format!("{}_{:08x}", library.name, crc32fast::hash(&content));
-    let beside = library.file.parent().context("the library lies in no folder")?;
-    let profile = if what.release { "release" } else { "debug" };
-    let folder = beside.with_file_name("otp").join(profile).join(&library.name);
-    let ebin = folder.join("ebin");
-    // The library is the last that is put there.
-    if ebin.join(format!("{native}.so")).exists() {
-        return Built::found(ebin);
-    }
-    say(anstyle::AnsiColor::Green, "Compiling", &format!("the Erlang half of {}", library.name));
-    let fresh = folder.with_extension("new");
-    let _ = fs::remove_dir_all(&fresh);
-    half(&library, &native, &fresh).with_context(|| format!("cannot make {}", fresh.display()))?;
-    let _ = fs::remove_dir_all(&folder);
-    fs::rename(&fresh, &folder).with_context(|| format!("cannot move {} to {}", fresh.display(), folder.display()))?;
-    Built::found(ebin)
+    let project = Project::find(what)?;
+    let config = Config::read(project.folder())?;
+    let output = project.output();
+    let folder = output.join(what.profile_folder()).join(&project.library);
+    let lock = Lock::take(&folder.with_extension("lock"))?;
+    let library = compile::compile(what, &project)?;
+    let content = fs::read(&library).with_context(|| format!("cannot read {}", library.display()))?;
+    let native = format!("{}_{:08x}", project.library, crc32fast::hash(&content));
+    let origin = Origin { native, erlang: erlang::key()?, tool: env!("CARGO_PKG_VERSION").to_owned() };
+    let before = fs::read(folder.join("built")).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
+    let name = match before.filter(|before| before.origin == origin) {
+        Some(before) => before.name,
+        None => {
+            say::step("Compiling", format_args!("the Erlang half of {}", project.name));
+            let erlang = Erlang::known(&output.join("erlang.json"))?;
+            let fresh = folder.with_extension("new");
+            let _ = fs::remove_dir_all(&fresh);
+            let name = half(&library, origin, &erlang, &fresh)
+                .with_context(|| format!("cannot make an application of `{}`", project.name))?;
+            replace(&fresh, &folder)?;
+            name
+        }
+    };
+    Ok(Built { project, config, name, folder, lock })
 }
 
 impl Built {
-    /// The application in this folder: its resource file bears its name.
-    fn found(ebin: PathBuf) -> Result<Self> {
-        let entries = fs::read_dir(&ebin).with_context(|| format!("cannot read {}", ebin.display()))?;
-        let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let name = names.find_map(|name| name.strip_suffix(".app").map(str::to_owned));
-        let name = name.with_context(|| format!("there is no application in {}", ebin.display()))?;
-        Ok(Self { name, ebin })
+    pub(crate) fn ebin(&self) -> PathBuf {
+        self.folder.join("ebin")
     }
 }
 
-/// Writes and compiles the Erlang half into `folder`.
-fn half(library: &Library, native: &str, folder: &Path) -> Result<()> {
+/// Writes and compiles the Erlang half into `folder`; the name of the application.
+fn half(library: &Path, origin: Origin, erlang: &Erlang, folder: &Path) -> Result<String> {
+    let sources = ask::sources(library, &origin.native)?;
+    let name = names::check(&sources, erlang)?;
     let (src, ebin) = (folder.join("src"), folder.join("ebin"));
-    fs::create_dir_all(&src)?;
-    fs::create_dir_all(&ebin)?;
+    for folder in [&src, &ebin] {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
     let mut modules = Vec::new();
-    for source in ask::sources(&library.file, native)? {
+    for source in sources {
         let erlang = source.file.ends_with(".erl");
         let path = if erlang { &src } else { &ebin }.join(&source.file);
-        fs::write(&path, source.text)?;
+        fs::write(&path, source.text).with_context(|| format!("cannot write {}", path.display()))?;
         modules.extend(erlang.then_some(path));
     }
     erlang::compile(&modules, &ebin)?;
-    fs::copy(&library.file, ebin.join(format!("{native}.so")))?;
+    let to = ebin.join(format!("{}.so", origin.native));
+    fs::copy(library, &to).with_context(|| format!("cannot copy the library to {}", to.display()))?;
+    let record = Record { origin, name };
+    fs::write(folder.join("built"), serde_json::to_vec(&record)?).context("cannot write what was built")?;
+    Ok(record.name)
+}
+
+/// Puts `fresh` in the place of `folder`.
+pub(crate) fn replace(fresh: &Path, folder: &Path) -> Result<()> {
+    if renameat_with(CWD, fresh, CWD, folder, RenameFlags::EXCHANGE).is_err() {
+        // There was none before, or the file system cannot do it in one step.
+        let _ = fs::remove_dir_all(folder);
+        fs::rename(fresh, folder)
+            .with_context(|| format!("cannot move {} to {}", fresh.display(), folder.display()))?;
+    }
+    let _ = fs::remove_dir_all(fresh);
     Ok(())
-}
-
-/// Has cargo compile the package, and finds the library that came out.
-fn compile(what: &What) -> Result<Library> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--lib", "--message-format=json-render-diagnostics"]);
-    if let Some(path) = &what.manifest_path {
-        cargo.arg("--manifest-path").arg(path);
-    }
-    if let Some(package) = &what.package {
-        cargo.args(["--package", package]);
-    }
-    if what.release {
-        cargo.arg("--release");
-    }
-    let mut running = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
-    let output = running.stdout.take().context("cargo has no output")?;
-    let mut last = None;
-    for line in BufReader::new(output).lines() {
-        let line = line.context("cannot read what cargo says")?;
-        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
-        if message["reason"] == "compiler-artifact"
-            && strings(&message["target"]["crate_types"]).any(|kind| kind == "cdylib")
-        {
-            last = library(&message);
-        }
-    }
-    if !running.wait().context("cannot wait for cargo")?.success() {
-        bail!("the application was not compiled");
-    }
-    last.context("the package makes no library for a VM: its Cargo.toml needs [lib] crate-type = [\"cdylib\"]")
-}
-
-fn library(message: &Value) -> Option<Library> {
-    let file = strings(&message["filenames"]).find(|name| name.ends_with(".so"))?;
-    Some(Library { name: message["target"]["name"].as_str()?.to_owned(), file: file.into() })
-}
-
-fn strings(value: &Value) -> impl Iterator<Item = &str> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }

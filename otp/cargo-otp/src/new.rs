@@ -1,59 +1,75 @@
-//! Makes a new application.
+//! Makes a new application, in a folder of its own or in one that is there.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 
-use crate::say;
+use crate::erlang::Erlang;
+use crate::templates::{Values, application, applications};
+use crate::{names, say};
 
-const LIB: &str = include_str!("../templates/minimal/lib.rs");
+/// What is made.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Kind {
+    /// What it begins with
+    #[arg(long, value_name = "TEMPLATE", default_value = "minimal", value_parser = PossibleValuesParser::new(applications()))]
+    template: String,
+    /// The name of the application, instead of its folder's
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
 
-pub(crate) fn new(path: &Path) -> Result<()> {
-    let name = path.file_name().and_then(|name| name.to_str()).context("the folder needs a name")?;
-    check(name)?;
+pub(crate) fn new(path: &Path, kind: &Kind) -> Result<()> {
     if path.exists() {
-        bail!("{} is there already: choose another name, or remove it", path.display());
+        bail!("{} is there already: choose another name, or use `cargo otp init` in it", path.display());
     }
-    let source = path.join("src");
-    fs::create_dir_all(&source).with_context(|| format!("cannot make {}", source.display()))?;
-    let write = |file: &str, text: &str| {
-        let file = path.join(file);
-        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
-    };
-    write("Cargo.toml", &manifest(name))?;
-    write("src/lib.rs", LIB)?;
-    write(".gitignore", "/target\n")?;
-    say(
-        anstyle::AnsiColor::Green,
-        "Created",
-        &format!("application `{name}`; try: cd {} && cargo otp run", path.display()),
-    );
+    let name = make(path, kind)?;
+    say::step("Created", format_args!("application `{name}`; try: cd {} && cargo otp run", path.display()));
     Ok(())
 }
 
-/// What both cargo and Erlang take for a name.
-fn check(name: &str) -> Result<()> {
-    let plain = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
-    if !plain {
+pub(crate) fn init(path: &Path, kind: &Kind) -> Result<()> {
+    if path.join("Cargo.toml").exists() {
         bail!(
-            "`{name}` is no name for an application: it is an atom in Erlang, so use a to z, 0 to 9 and _, and begin with a letter"
+            "{} is a package already. To make it an application, its Cargo.toml needs\n\n    [lib]\n    \
+             crate-type = [\"cdylib\"]\n\n    [dependencies]\n    kizami-otp = {}\n\nand its lib.rs a supervisor and \
+             `otp::application!(root);`",
+            path.display(),
+            dependency()
         );
     }
+    let name = make(path, kind)?;
+    say::step("Created", format_args!("application `{name}`; try: cargo otp run"));
     Ok(())
 }
 
-fn manifest(name: &str) -> String {
-    // Where this program was built from its repository, the library lies beside it.
-    let beside = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../otp"));
+/// Writes the files; the name of the application.
+fn make(path: &Path, kind: &Kind) -> Result<String> {
+    let whole = std::path::absolute(path).with_context(|| format!("{} is no folder", path.display()))?;
+    let own = || whole.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let name = kind.name.clone().or_else(own).context("the folder needs a name")?;
+    names::may_be_called(&name, "an application", Erlang::asked().ok().as_ref())?;
+    let files = application(&kind.template, &Values { name: &name, otp: &dependency() });
+    let files: Vec<(PathBuf, String)> = files.into_iter().map(|(file, text)| (path.join(file), text)).collect();
+    if let Some((there, _)) = files.iter().find(|(file, _)| file.exists()) {
+        bail!("{} is there already, and would be written over", there.display());
+    }
+    for (file, text) in files {
+        let folder = file.parent().unwrap_or(path);
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(name)
+}
+
+/// Where `kizami-otp` comes from: where this program was built from its repository, the library lies beside it.
+fn dependency() -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let dependency = match beside.canonicalize() {
+    match Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../otp")).canonicalize() {
         Ok(path) => format!("{{ version = \"{version}\", path = {:?} }}", path.display().to_string()),
         Err(_) => format!("\"{version}\""),
-    };
-    format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\ncrate-type = [\"cdylib\"]\n\n\
-         [dependencies]\nkizami-otp = {dependency}\n\n[workspace]\n"
-    )
+    }
 }

@@ -1,39 +1,169 @@
-//! Runs an application in an Erlang VM.
+//! Runs an application in an Erlang VM, and stays with it until it ends.
+//!
+//! The VM is a child: Ctrl-C and SIGTERM become its orderly end, in which applications are stopped in order; a second one
+//! kills it. Should this program be killed, the kernel kills the VM: nobody would be left to ask whether it ends.
 
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::build::Built;
+use crate::config::VARIABLE;
+use crate::node::{Naming, Node, names_surely};
 use crate::{erlang, say};
 
-/// How the node is started.
-pub(crate) struct Node {
-    pub(crate) name: Option<String>,
-    pub(crate) cookie: Option<String>,
-    pub(crate) vm_flags: Vec<String>,
-    pub(crate) arguments: Vec<String>,
+/// How long a VM may take to end before it is told again.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether it ended, once it is to.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How the application is run.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(crate) struct How {
+    #[command(flatten)]
+    naming: Naming,
+    /// Run without a name: other nodes, and `cargo otp console`, cannot reach it
+    #[arg(long, conflicts_with_all = ["name", "sname", "cookie"])]
+    no_name: bool,
+    /// A flag of the VM; may be said several times, as in --vm +S --vm 1
+    #[arg(long = "vm", value_name = "FLAG", allow_hyphen_values = true)]
+    vm_flags: Vec<String>,
+    /// Ask the machine for what stands in `[realtime]` of otp.toml
+    #[arg(long)]
+    realtime: bool,
+    /// Arguments to the root of the application, after --
+    #[arg(last = true)]
+    arguments: Vec<String>,
 }
 
-/// Becomes the VM; comes back only when that cannot be started.
-pub(crate) fn run(built: &Built, node: &Node) -> Result<()> {
-    say(anstyle::AnsiColor::Green, "Running", &format!("{} in an Erlang VM", built.name));
+/// Runs it until it ends; its exit status.
+pub(crate) fn run(built: Built, how: &How) -> Result<ExitCode> {
+    let node = if how.no_name { None } else { Node::meant(&how.naming, &built.config.vm, &built.name) };
+    let node = match node {
+        Some(node) => free(node, how)?,
+        None => None,
+    };
     let mut erl = erlang::program("erl")?;
-    erl.args(&node.vm_flags).args(["+Bd", "-noinput", "-pa"]).arg(&built.ebin);
-    if let Some(name) = &node.name {
-        erl.args(["-sname", name]);
+    // The VM itself passes Ctrl-C over: it comes from here, as SIGTERM.
+    erl.args(["-boot", "no_dot_erlang", "-noinput", "+Bi", "-pa"]).arg(built.ebin());
+    if let Some(node) = &node {
+        node.give(&mut erl);
     }
-    if let Some(cookie) = &node.cookie {
-        erl.args(["-setcookie", cookie]);
+    if let Some(config) = &built.config.vm.config {
+        erl.arg("-config").arg(config);
     }
-    // A permanent application takes the VM with it when it ends, so that whoever started this sees it.
-    let start = format!(
-        "case application:ensure_all_started('{0}', permanent) of \
-             {{ok, _}} -> ok; \
-             {{error, {{_, Why}}}} -> io:format(standard_error, \"error: {0} does not start: ~tp~n\", [Why]), halt(1) \
-         end.",
-        built.name
-    );
-    erl.args(["-eval", &start, "-extra"]).args(&node.arguments);
-    Err(erl.exec()).context("cannot start erl")
+    if how.realtime {
+        let Some(realtime) = &built.config.realtime else {
+            bail!("--realtime asks for what stands in [realtime] of otp.toml, and there is no such table");
+        };
+        erl.env(VARIABLE, realtime.passed_on()).args(realtime.flags());
+    }
+    erl.args(built.config.vm.all_flags()).args(&how.vm_flags);
+    erl.args(["-eval", &start(&built.name), "-extra"]).args(&how.arguments);
+    say::command(&erl);
+    match &node {
+        Some(node) => say::step("Running", format_args!("{} in an Erlang VM, as {}", built.name, node.name)),
+        None => say::step("Running", format_args!("{} in an Erlang VM", built.name)),
+    }
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD]).context("cannot wait for signals")?;
+    let vm = spawn(&mut erl)?;
+    drop(built.lock);
+    let status = stay(vm, &mut signals, &built.name)?;
+    if let Some(signal) = status.signal() {
+        say::warning(format_args!("the VM was ended by signal {signal}"));
+    }
+    Ok(code(status))
+}
+
+/// The node, if its name is free; the application's own name makes way for others, one that was asked for does not.
+fn free(node: Node, how: &How) -> Result<Option<Node>> {
+    let asked = how.naming.name.is_some() || how.naming.sname.is_some();
+    let names = match names_surely(node.is_on_loopback()) {
+        Ok(names) => names,
+        Err(error) if !asked => {
+            say::warning(format_args!("the VM runs without a name, so no console reaches it: {error:#}"));
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let is_free = |own: &str| !names.iter().any(|name| name == own);
+    if is_free(node.own()) {
+        return Ok(Some(node));
+    }
+    if asked {
+        bail!("a node {} runs here already: stop it, or choose another name with --name", node.name);
+    }
+    let own = (2..1000).map(|number| format!("{}_{number}", node.own())).find(|own| is_free(own));
+    let other = node.called(&own.context("no name is free for the node")?);
+    say::warning(format_args!("a node {} runs here already: this one is {}", node.name, other.name));
+    Ok(Some(other))
+}
+
+/// Starts the application and all that it needs. It is permanent, so it takes the VM with it when it ends, and whoever
+/// started this sees it. All modules are loaded at once: the next build takes the place of their folder.
+fn start(name: &str) -> String {
+    format!(
+        "Fail = fun(Why) -> io:format(standard_error, \"error: ~ts does not start: ~tp~n\", ['{name}', Why]), halt(1) end, \
+         application:load('{name}'), {{ok, Modules}} = application:get_key('{name}', modules), \
+         case code:ensure_modules_loaded(Modules) of ok -> ok; {{error, Those}} -> Fail(Those) end, \
+         case application:ensure_all_started('{name}', permanent) of {{ok, _}} -> ok; {{error, {{_, Why}}}} -> Fail(Why) end."
+    )
+}
+
+fn spawn(erl: &mut Command) -> Result<Child> {
+    let parent = getpid();
+    let follow = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // It may have ended before that was said.
+        if getppid() == Some(parent) { Ok(()) } else { Err(std::io::ErrorKind::Interrupted.into()) }
+    };
+    // SAFETY: between fork and exec the function makes two system calls, and neither allocates nor takes a lock.
+    unsafe { erl.pre_exec(follow) };
+    erl.spawn().context("cannot start erl")
+}
+
+/// Waits for the end of the VM, and brings it about when asked to.
+///
+/// A VM that is still starting does not hear SIGTERM, so it is told again, at intervals that double.
+fn stay(mut vm: Child, signals: &mut Signals, name: &str) -> Result<ExitStatus> {
+    let pid = Pid::from_child(&vm);
+    // It may be gone when it is told, which is what is wanted.
+    let tell = |signal| {
+        let _ = kill_process(pid, signal);
+    };
+    let mut asked: Option<(Instant, Duration)> = None;
+    loop {
+        let came = if asked.is_some() { signals.pending() } else { signals.wait() };
+        for _ in came.filter(|signal| *signal != SIGCHLD) {
+            if asked.is_some() {
+                tell(Signal::KILL);
+            } else {
+                say::waits("Stopping", format_args!("{name}; once more kills it"));
+                tell(Signal::TERM);
+                asked = Some((Instant::now(), AGAIN));
+            }
+        }
+        if let Some(status) = vm.try_wait().context("cannot wait for the VM")? {
+            return Ok(status);
+        }
+        if let Some((since, interval)) = &mut asked {
+            if since.elapsed() > *interval {
+                tell(Signal::TERM);
+                (*since, *interval) = (Instant::now(), *interval * 2);
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// As a shell has it: what the VM said, or 128 and the signal.
+pub(crate) fn code(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| Some(128 + status.signal()?)).and_then(|code| u8::try_from(code).ok());
+    ExitCode::from(code.unwrap_or(u8::MAX))
 }

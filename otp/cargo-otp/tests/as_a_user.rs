@@ -1,57 +1,31 @@
-//! What a new user does: makes an application, builds it, runs it, sees a panic and the restart.
+//! What a new user does: makes an application, builds it, runs it, sees a panic and the restart, adds to it.
+
+mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::io::BufRead;
+use std::process::Command;
 
-/// `cargo otp …` in `folder`, without a network: what is needed was fetched for the workspace.
-fn cargo_otp(folder: &Path, arguments: &[&str]) -> Command {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("as-a-user");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-otp"));
-    command.arg("otp").args(arguments).current_dir(folder);
-    command.env("CARGO_NET_OFFLINE", "true").env("CARGO_TARGET_DIR", target).env_remove("RUST_BACKTRACE");
-    command
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-}
-
-fn done(folder: &Path, arguments: &[&str]) -> String {
-    let output = cargo_otp(folder, arguments).output().expect("start cargo otp");
-    assert!(output.status.success(), "{}", said(&output));
-    said(&output)
-}
-
-/// A new application; the versions of its dependencies are those of this workspace.
-fn new(name: &str) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a folder");
-    done(folder.path(), &["new", name]);
-    let path = folder.path().join(name);
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
-    fs::copy(lock, path.join("Cargo.lock")).expect("copy the lock file");
-    (folder, path)
-}
+use common::{User, edit, said};
 
 #[test]
 fn an_application_is_made_built_and_run() {
-    let (_folder, path) = new("first_one");
-    assert!(done(&path, &["build"]).contains("Compiling the Erlang half of first_one"));
-    assert!(!done(&path, &["build"]).contains("the Erlang half"), "nothing changed");
+    let user = User::new();
+    let path = user.application("first_one", "minimal");
+    assert!(user.done(&path, &["build"]).contains("Compiling the Erlang half of first_one"));
+    let again = user.done(&path, &["build", "-v"]);
+    assert!(!again.contains("the Erlang half") && !again.contains("\"-noinput\""), "nothing changed: {again}");
     // One that calls its own greeter once, panics for a name, and ends.
-    let lib = path.join("src/lib.rs");
-    let text = fs::read_to_string(&lib).expect("the template").replace(
-        "self.greeted += 1;",
-        "assert!(name != \"nobody\", \"nobody is not greeted\");\n        self.greeted += 1;",
-    );
-    fs::write(&lib, text).expect("change the source");
-    assert!(done(&path, &["build"]).contains("the Erlang half"), "the source changed");
+    edit(&path.join("src/lib.rs"), |text| {
+        let refusal = "assert!(name != \"nobody\", \"nobody is not greeted\");\n        self.greeted += 1;";
+        text.replace("self.greeted += 1;", refusal)
+    });
+    assert!(user.done(&path, &["build"]).contains("the Erlang half"), "the source changed");
     let talk = "timer:sleep(500), io:format(\"~ts~n\", [greeter:greet(greeter, <<\"A\">>)]), \
                 catch greeter:greet(greeter, <<\"nobody\">>), timer:sleep(200), \
                 io:format(\"~ts~n\", [greeter:greet(greeter, <<\"B\">>)]), init:stop().";
     let talk = format!("spawn(fun() -> {} end).", talk.trim_end_matches('.'));
-    let said = done(&path, &["run", "--vm=-eval", &format!("--vm={talk}")]);
+    let said = user.done(&path, &["run", "--vm=-eval", &format!("--vm={talk}")]);
     assert_eq!(said.matches("the greeter is there").count(), 2, "{said}");
     assert!(said.contains("Hello, A! You are number 1.") && said.contains("Hello, B! You are number 1."), "{said}");
     assert!(said.contains("nobody is not greeted") && said.contains("src/lib.rs"), "{said}");
@@ -59,39 +33,88 @@ fn an_application_is_made_built_and_run() {
 
 #[test]
 fn an_application_whose_root_panics_says_so_and_fails() {
-    let (_folder, path) = new("broken_one");
-    let lib = path.join("src/lib.rs");
-    let text = fs::read_to_string(&lib)
-        .expect("the template")
-        .replace("    one_for_one()", "    assert!(false, \"no tree today\");\n    one_for_one()");
-    fs::write(&lib, text).expect("change the source");
-    let output = cargo_otp(&path, &["run"]).output().expect("start cargo otp");
+    let user = User::new();
+    let path = user.application("broken_one", "minimal");
+    edit(&path.join("src/lib.rs"), |text| {
+        text.replace("    one_for_one()", "    assert!(false, \"no tree today\");\n    one_for_one()")
+    });
+    let output = user.cargo_otp(&path, &["run"]).output().expect("start cargo otp");
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("broken_one does not start") && said.contains("no tree today"), "{said}");
 }
 
 #[test]
-fn it_runs_until_it_is_told_to_end() {
-    let (_folder, path) = new("long_one");
-    let mut running = cargo_otp(&path, &["run"]).stdout(Stdio::piped()).spawn().expect("start cargo otp");
-    let mut lines = BufReader::new(running.stdout.take().expect("its output")).lines();
-    let first = lines.next().expect("a line").expect("a text");
-    assert_eq!(first, "the greeter is there");
-    let killed = Command::new("kill").arg(running.id().to_string()).status().expect("start kill");
-    assert!(killed.success() && running.wait().expect("wait for it").success());
+fn a_service_grows_and_is_documented() {
+    let user = User::new();
+    let path = user.application("grown_one", "service");
+    assert!(user.done(&path, &["add", "ledger"]).contains(".child(worker::<ledger::Ledger>(()).name(\"ledger\"))"));
+    user.done(&path, &["add", "ledgers", "--behaviour", "supervisor"]);
+    edit(&path.join("src/lib.rs"), |text| {
+        text.replace(
+            ".child(supervisor::<stores>(()))",
+            ".child(supervisor::<stores>(())).child(supervisor::<ledgers::ledgers>(()))",
+        )
+    });
+    edit(&path.join("src/ledgers.rs"), |text| {
+        let text = text.replace("use otp::{", "use otp::{worker, ");
+        text.replace(
+            "Duration::from_secs(5))",
+            "Duration::from_secs(5)).child(worker::<crate::ledger::Ledger>(()).name(\"ledger\"))",
+        )
+    });
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "--offline", "--quiet"]).current_dir(&path).env("CARGO_TARGET_DIR", common::target());
+    let output = cargo.output().expect("start cargo");
+    assert!(output.status.success() && said(&output).contains("2 passed"), "{}", said(&output));
+    let check = "spawn(fun() -> timer:sleep(300), ledger:add(ledger, 5), {ok, 3} = store:put(samples, 3), \
+                 io:format(\"counted ~p~n\", [ledger:count(ledger)]), init:stop() end).";
+    let said = user.done(&path, &["run", "--vm=-eval", &format!("--vm={check}")]);
+    assert!(said.contains("counted 5"), "{said}");
+    let page = user.done(&path, &["doc"]);
+    let page = page.lines().find_map(|line| line.trim().strip_prefix("Generated ")).expect("a page");
+    let page = fs::read_to_string(page).expect("the page of the Erlang modules");
+    assert!(
+        page.contains("## ledger\n") && page.contains("add(server(), Number :: non_neg_integer()) -> ok."),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_folder_that_is_there_becomes_an_application_and_nothing_is_written_over() {
+    let user = User::new();
+    let folder = user.folder.path().join("there");
+    fs::create_dir_all(folder.join("src")).expect("a folder");
+    fs::write(folder.join("src/lib.rs"), "mine").expect("a source");
+    assert!(user.refused(&folder, &["init"]).contains("src/lib.rs is there already"));
+    assert!(!folder.join("Cargo.toml").exists(), "nothing is written when not all can be");
+    fs::remove_dir_all(folder.join("src")).expect("remove it");
+    user.done(&folder, &["init", "--name", "another"]);
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    assert!(manifest.contains("name = \"another\""), "{manifest}");
+    assert!(user.refused(&folder, &["init"]).contains("is a package already"));
 }
 
 #[test]
 fn what_cannot_be_is_refused_with_what_to_do() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let refused = |arguments: &[&str]| {
-        let output = cargo_otp(folder.path(), arguments).output().expect("start cargo otp");
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-        said(&output)
-    };
-    assert!(refused(&["new", "My-App"]).contains("it is an atom in Erlang"));
-    fs::create_dir(folder.path().join("there")).expect("a folder");
-    assert!(refused(&["new", "there"]).contains("is there already"));
-    assert!(refused(&["build"]).contains("the application was not compiled"));
+    let user = User::new();
+    let folder = user.folder.path();
+    assert!(user.refused(folder, &["new", "My-App"]).contains("it is an atom in Erlang"));
+    assert!(user.refused(folder, &["new", "match"]).contains("it has a meaning in Rust"));
+    assert!(user.refused(folder, &["new", "stdlib"]).contains("Erlang/OTP has it already, in stdlib-"));
+    fs::create_dir(folder.join("there")).expect("a folder");
+    assert!(user.refused(folder, &["new", "there"]).contains("is there already"));
+    assert!(user.refused(folder, &["build"]).contains("could not find `Cargo.toml`"));
+    let unknown = user.cargo_otp(folder, &["build", "--relaese"]).output().expect("start cargo otp");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(said(&unknown).contains("--release"), "{}", said(&unknown));
+}
+
+#[test]
+fn what_is_here_is_told_and_commands_are_completed() {
+    let user = User::new();
+    let info = user.done(user.folder.path(), &["info"]);
+    assert!(info.contains("runtime system ") && info.contains("\nnodes          none\n"), "{info}");
+    let script = user.done(user.folder.path(), &["completions", "bash"]);
+    assert!(script.as_bytes().lines().map_while(Result::ok).any(|line| line.contains("--manifest-path")), "{script}");
 }

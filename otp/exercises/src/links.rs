@@ -74,9 +74,11 @@ async fn who_has_an_info_for_exits_is_told_of_them_and_goes_on() {
     for how in ["normal", "panic", "kill", "my own"] {
         guardian.child(how.into()).await.expect("an answer");
     }
-    time::sleep(Duration::from_millis(30)).await;
-    let seen = guardian.seen().await.expect("an answer");
-    assert_eq!(seen.len(), 4, "{seen:?}");
+    let mut seen = Vec::new();
+    while seen.len() < 4 {
+        time::sleep(Duration::from_millis(5)).await;
+        seen = guardian.seen().await.expect("an answer");
+    }
     assert!(seen.iter().any(|one| one.contains("in the midst of life") && one.contains("links.rs")), "{seen:?}");
     assert!(seen.contains(&Reason::Normal.to_string()) && seen.contains(&Reason::Killed.to_string()), "{seen:?}");
 }

@@ -94,11 +94,11 @@ async fn started() -> Server<Next1> {
 #[otp::test]
 async fn a_timeout_comes_unless_a_message_does() {
     let one = started().await;
-    assert_eq!(one.wait(10).await, Ok(0));
-    assert_eq!(one.wait(10).await, Ok(0), "a message came first");
-    time::sleep(Duration::from_millis(40)).await;
+    assert_eq!(one.wait(100).await, Ok(0));
+    assert_eq!(one.wait(100).await, Ok(0), "a message came first");
+    time::sleep(Duration::from_millis(300)).await;
     assert_eq!(one.timeouts().await, Ok(1));
-    time::sleep(Duration::from_millis(40)).await;
+    time::sleep(Duration::from_millis(300)).await;
     assert_eq!(one.timeouts().await, Ok(1), "it is said anew each time");
 }
 
@@ -190,8 +190,11 @@ async fn the_end_of_a_watched_process_is_told_with_its_reason() {
     for (how, reason, words) in cases {
         let watcher = Watcher::start_link().await.expect("it starts");
         watcher.watch(how).await.expect("an answer").expect("it starts");
-        time::sleep(Duration::from_millis(30)).await;
-        let (down, told) = watcher.result().await.expect("an answer");
+        let (mut down, mut told) = (None, None);
+        while down.is_none() || told.is_none() != words.is_none() {
+            time::sleep(Duration::from_millis(5)).await;
+            (down, told) = watcher.result().await.expect("an answer");
+        }
         assert_eq!(down.as_deref(), Some(reason));
         assert_eq!(told.as_deref(), words);
     }

@@ -1,8 +1,8 @@
 //! Timers: a message that comes later, and one that was taken back.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use otp::time::{Timer, sleep, within};
+use otp::time::{Interval, Tick, Ticker, Timer, sleep, within};
 use otp::{Init, gen_server};
 
 /// Counts what its timers bring.
@@ -60,4 +60,83 @@ async fn a_limit_lets_through_what_ends_in_time() {
     assert_eq!(within(Duration::from_secs(5), async { 7 }).await, Ok(7));
     assert_eq!(within(Duration::from_secs(5), sleep(Duration::from_millis(1))).await, Ok(()));
     assert!(within(Duration::from_millis(1), std::future::pending::<()>()).await.is_err());
+}
+
+/// Counts its ticks.
+pub struct Clock {
+    ticker: Option<Ticker>,
+    began: Instant,
+    periods: u64,
+    /// When the last of them was seen, in microseconds after the start.
+    last: u64,
+}
+
+#[gen_server]
+impl Clock {
+    fn init(microseconds: u64) -> Init<Self> {
+        let ticker = Ticker::every(Duration::from_micros(microseconds))?;
+        Ok(Clock { ticker: Some(ticker), began: Instant::now(), periods: 0, last: 0 })
+    }
+
+    #[call]
+    fn periods(&mut self) -> u64 {
+        self.periods
+    }
+
+    #[call]
+    fn stop(&mut self) -> (u64, u64) {
+        self.ticker = None;
+        (self.periods, self.last)
+    }
+
+    #[info]
+    fn tick(&mut self, tick: Tick) {
+        self.periods += tick.periods;
+        self.last = self.began.elapsed().as_micros() as u64;
+    }
+}
+
+#[otp::test]
+async fn a_ticker_does_not_drift_and_is_over_when_it_is_dropped() {
+    let clock = Clock::start_link(500).await.expect("it starts");
+    while clock.periods().await.expect("an answer") < 200 {
+        sleep(Duration::from_millis(5)).await;
+    }
+    let (periods, last) = clock.stop().await.expect("an answer");
+    // None is lost, however late they were seen; between the count and the look at the clock the thread may be held up.
+    assert!(last + 1_000 >= periods * 500 && last <= periods * 500 + 100_000, "{periods} periods in {last} µs");
+    sleep(Duration::from_millis(10)).await;
+    assert_eq!(clock.periods().await, Ok(periods));
+}
+
+#[otp::test]
+async fn an_interval_is_waited_for() {
+    let (mut interval, began) = (Interval::every(Duration::from_micros(300)).expect("a timer"), Instant::now());
+    let mut periods = 0;
+    while periods < 100 {
+        periods += interval.tick().await;
+    }
+    assert!(began.elapsed() >= Duration::from_millis(30), "{:?}", began.elapsed());
+    drop(interval);
+}
+
+#[otp::test]
+async fn timers_of_processes_that_end_are_given_back() {
+    let open = || std::fs::read_dir("/proc/self/fd").expect("a folder").count();
+    let before = open();
+    for _ in 0..200 {
+        let clock = Clock::start_link(100).await.expect("it starts");
+        clock.periods().await.expect("an answer");
+        let pid: otp::Pid = otp::Any::of(&clock).get().expect("a process");
+        otp::unlink(&pid);
+        otp::kill(&pid);
+    }
+    // They are given back as the memory of the processes is.
+    for _ in 0..100 {
+        sleep(Duration::from_millis(20)).await;
+        if open() < before + 50 {
+            return;
+        }
+    }
+    panic!("{} descriptors were {before} before", open());
 }

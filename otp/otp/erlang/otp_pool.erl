@@ -15,11 +15,12 @@
 -type config() :: #{restart := atom(), intensity := non_neg_integer(), period := non_neg_integer(),
                     shutdown := timeout(), most := infinity | non_neg_integer()}.
 
-%% children: of each process who asked for it, and its argument for a restart, or [] where there is none. Who asked may still
-%% wait when a process ends: then it is told so, or answered by the next one. Whoever was answered hears nothing of it, because
-%% the alias that answers go to is gone.
+%% children: a table of {Pid, Who, Argument}: who asked for the process, and its argument for a restart, or [] where there is
+%% none. Who asked may still wait when a process ends: then it is told so, or answered by the next one. Whoever was answered
+%% hears nothing of it, because the alias that answers go to is gone. A table and not a map, which garbage collections would
+%% copy again and again as it grows.
 -record(pool, {parent :: pid(), name :: term(), module :: module(), config :: config(), debug = [],
-               children = #{} :: #{pid() => nonempty_improper_list(gen_server:from(), term())}, restarts = [] :: [integer()]}).
+               children :: ets:tid(), count = 0 :: non_neg_integer(), restarts = [] :: [integer()]}).
 
 -spec start_link(module(), undefined | {local, atom()}, config()) -> {ok, pid()} | {error, term()}.
 start_link(Module, Name, Config) ->
@@ -31,7 +32,8 @@ init({Parent, Name}, Module, Config) ->
     case register_name(Name) of
         true ->
             proc_lib:init_ack(Parent, {ok, self()}),
-            loop(#pool{parent = Parent, name = Name, module = Module, config = Config});
+            Children = ets:new(?MODULE, [private]),
+            loop(#pool{parent = Parent, name = Name, module = Module, config = Config, children = Children});
         {false, Pid} ->
             proc_lib:init_ack(Parent, {error, {already_started, Pid}})
     end.
@@ -47,8 +49,8 @@ loop(Pool) ->
     receive
         {'$gen_call', From, {start_child, [Argument]}} ->
             loop(start(From, Argument, Pool));
-        {'$gen_call', From, {start_children, Arguments}} ->
-            loop(lists:foldl(fun(Argument, Acc) -> start(From, Argument, Acc) end, Pool, Arguments));
+        {'$gen_call', {Client, Tag}, {start_children, Arguments}} ->
+            loop(start_all(Client, Tag, 0, Arguments, Pool));
         {'EXIT', Parent, Reason} when Parent =:= Pool#pool.parent ->
             stop(Reason, Pool);
         {'EXIT', Pid, Reason} ->
@@ -64,16 +66,24 @@ loop(Pool) ->
             loop(Pool)
     end.
 
-start(From, _Argument, Pool = #pool{children = Children, config = #{most := Most}}) when map_size(Children) >= Most ->
+%% Each child answers with its place in the list. After a few the pool lets them run, while what was made is still in the cache.
+start_all(_Client, _Tag, _Index, [], Pool) ->
+    Pool;
+start_all(Client, Tag, Index, [Argument | Arguments], Pool) ->
+    Index rem 16 =:= 15 andalso erlang:yield(),
+    start_all(Client, Tag, Index + 1, Arguments, start({Client, [Tag | Index]}, Argument, Pool)).
+
+start(From, _Argument, Pool = #pool{count = Count, config = #{most := Most}}) when Count >= Most ->
     gen:reply(From, {error, max_children}),
     Pool;
-start(From, Argument, Pool = #pool{children = Children, config = Config}) ->
+start(From, Argument, Pool = #pool{children = Children, count = Count, config = Config}) ->
     Pid = spawned({first, From}, Argument, Pool),
     Kept = case Config of
         #{restart := temporary} -> [];
         _ -> Argument
     end,
-    Pool#pool{children = Children#{Pid => [From | Kept]}}.
+    ets:insert(Children, {Pid, From, Kept}),
+    Pool#pool{count = Count + 1}.
 
 %% The newest build of the module says where its processes begin.
 spawned(From, Argument, #pool{module = Module}) ->
@@ -81,18 +91,18 @@ spawned(From, Argument, #pool{module = Module}) ->
     Spawn = case Options of [] -> []; _ -> proplists:get_value(spawn, Options, []) end,
     proc_lib:spawn_opt(Native, enter_pool, [From, self(), Module, Number, Argument, Options], [link | Spawn]).
 
-answer({terminate_child, Pid}, Pool = #pool{children = Children, config = #{shutdown := Time}}) ->
-    case Children of
-        #{Pid := _} ->
-            end_all(#{Pid => []}, Time),
-            {ok, Pool#pool{children = maps:remove(Pid, Children)}};
-        _ ->
+answer({terminate_child, Pid}, Pool = #pool{children = Children, count = Count, config = #{shutdown := Time}}) ->
+    case ets:member(Children, Pid) of
+        true ->
+            end_all([Pid], Time),
+            ets:delete(Children, Pid),
+            {ok, Pool#pool{count = Count - 1}};
+        false ->
             {{error, not_found}, Pool}
     end;
-answer(which_children, Pool = #pool{children = Children, module = Module}) ->
-    {[{undefined, Pid, worker, [Module]} || Pid <- maps:keys(Children)], Pool};
-answer(count_children, Pool = #pool{children = Children}) ->
-    Count = map_size(Children),
+answer(which_children, Pool = #pool{module = Module}) ->
+    {[{undefined, Pid, worker, [Module]} || Pid <- pids(Pool)], Pool};
+answer(count_children, Pool = #pool{count = Count}) ->
     {[{specs, 1}, {active, Count}, {supervisors, 0}, {workers, Count}], Pool};
 answer({get_childspec, _Id}, Pool = #pool{module = Module, config = #{restart := Restart, shutdown := Shutdown}}) ->
     {{ok, #{id => Module, start => {Module, start_link, []}, restart => Restart, shutdown => Shutdown, type => worker,
@@ -104,10 +114,10 @@ answer(Request, Pool) ->
 
 %% ---------------------------------------------------------------- the end of a child
 
-ended(Pid, Reason, Pool = #pool{children = Children, config = #{restart := Restart}}) ->
-    case maps:take(Pid, Children) of
-        {[From | Argument], Rest} ->
-            Left = Pool#pool{children = Rest},
+ended(Pid, Reason, Pool = #pool{children = Children, count = Count, config = #{restart := Restart}}) ->
+    case ets:take(Children, Pid) of
+        [{_, From, Argument}] ->
+            Left = Pool#pool{count = Count - 1},
             case again(Restart, Reason) of
                 true ->
                     report(child_terminated, Reason, Pid, Pool),
@@ -117,10 +127,13 @@ ended(Pid, Reason, Pool = #pool{children = Children, config = #{restart := Resta
                     is_orderly(Reason) orelse report(child_terminated, Reason, Pid, Pool),
                     Left
             end;
-        error ->
+        [] ->
             %% A link of somebody's own.
             Pool
     end.
+
+pids(#pool{children = Children}) ->
+    ets:select(Children, [{{'$1', '_', '_'}, [], ['$1']}]).
 
 %% A child that never came out of its init has told whoever asked for it why.
 again(_Restart, {shutdown, {'$otp_no_start', _}}) -> false;
@@ -142,17 +155,18 @@ restart(From, Argument, Pool = #pool{restarts = Restarts, config = #{intensity :
             stop(shutdown, Pool);
         false ->
             Pid = spawned({again, From}, Argument, Pool),
-            Pool#pool{children = (Pool#pool.children)#{Pid => [From | Argument]}, restarts = Recent}
+            ets:insert(Pool#pool.children, {Pid, From, Argument}),
+            Pool#pool{count = Pool#pool.count + 1, restarts = Recent}
     end.
 
 -spec stop(term(), #pool{}) -> no_return().
-stop(Reason, #pool{children = Children, config = #{shutdown := Time}}) ->
-    end_all(Children, Time),
+stop(Reason, Pool = #pool{config = #{shutdown := Time}}) ->
+    end_all(pids(Pool), Time),
     exit(Reason).
 
 %% Tells all to end, and waits; those that take longer are killed.
 end_all(Children, Time) ->
-    Watched = maps:from_list([{erlang:monitor(process, Pid), Pid} || Pid <- maps:keys(Children)]),
+    Watched = maps:from_list([{erlang:monitor(process, Pid), Pid} || Pid <- Children]),
     maps:foreach(fun(_, Pid) -> exit(Pid, shutdown) end, Watched),
     Timer = case Time of infinity -> none; _ -> erlang:start_timer(Time, self(), kill) end,
     wait(Watched, Timer),
@@ -192,5 +206,5 @@ format_status(_Opt, [_Dictionary, SysState, Parent, _Debug, Pool]) ->
     [{header, gen:format_status_header("Status for pool", Pool#pool.module)},
      {data, [{"Status", SysState}, {"Parent", Parent}]}, {data, [{"State", seen(Pool)}]}].
 
-seen(#pool{module = Module, config = Config, children = Children, restarts = Restarts}) ->
-    Config#{module => Module, children => map_size(Children), recent_restarts => length(Restarts)}.
+seen(#pool{module = Module, config = Config, count = Count, restarts = Restarts}) ->
+    Config#{module => Module, children => Count, recent_restarts => length(Restarts)}.

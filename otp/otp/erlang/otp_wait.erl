@@ -68,6 +68,12 @@ order({spawn, Number, Worker, Linked}, _Slot, Waits) ->
     Spawn = case Linked of true -> fun proc_lib:spawn_link/3; false -> fun proc_lib:spawn/3 end,
     put({'$otp', Number}, Spawn(?MODULE, task, [Worker])),
     Waits;
+order({start_all, Number, _Pool, []}, _Slot, _Waits) ->
+    {came, {Number, {started, []}}};
+order({start_all, Number, Pool, Arguments}, _Slot, Waits) ->
+    Ref = erlang:monitor(process, whom(Pool), [{alias, demonitor}]),
+    send(Pool, {'$gen_call', {self(), [alias | Ref]}, {start_children, Arguments}}),
+    Waits#{Ref => {many, Number, length(Arguments), []}, Number => Ref};
 order({join, Number, Task}, _Slot, Waits) ->
     case get({'$otp', Task}) of
         undefined ->
@@ -207,6 +213,13 @@ await(Waits, Time) ->
             came(Ref, {reply, Reply}, Waits);
         {'DOWN', Ref, _, _, Reason} when is_map_key(Ref, Waits) ->
             came(Ref, {down, Reason}, Waits);
+        {[[alias | Ref] | Index], Reply} when is_map_key(Ref, Waits) ->
+            case Waits of
+                #{Ref := {many, Number, 1, Replies}} ->
+                    {[{Number, {started, [{Index, Reply} | Replies]}}], maps:remove(Number, forget(Ref, Waits))};
+                #{Ref := {many, Number, More, Replies}} ->
+                    await(Waits#{Ref := {many, Number, More - 1, [{Index, Reply} | Replies]}}, Time)
+            end;
         {timeout, Ref, limit} when is_map_key(Ref, Waits) ->
             #{Ref := {limit, Call}} = Waits,
             came(Call, late(Call), Waits);
@@ -240,6 +253,10 @@ forget(Ref, Waits) ->
             erlang:cancel_timer(Ref),
             receive {timeout, Ref, _} -> ok after 0 -> ok end,
             maps:remove(Ref, Waits);
+        #{Ref := {many, _Number, _More, _Replies}} ->
+            erlang:demonitor(Ref, [flush]),
+            others(Ref),
+            maps:remove(Ref, Waits);
         #{Ref := {task, _Number}} ->
             erlang:demonitor(Ref, [flush]),
             maps:remove(Ref, Waits);
@@ -247,4 +264,12 @@ forget(Ref, Waits) ->
             maps:remove(Ref, Waits);
         _ ->
             Waits
+    end.
+
+%% The answers of children that nobody waits for any more.
+others(Ref) ->
+    receive
+        {[[alias | Ref] | _], _} -> others(Ref)
+    after 0 ->
+        ok
     end.

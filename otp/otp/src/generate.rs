@@ -128,11 +128,11 @@ impl Application {
     /// What OTP reads of it before it starts.
     fn resource(&self, callback: &str, modules: &[String]) -> String {
         format!(
-            "{{application, {}, [\n    {{description, {:?}}},\n    {{vsn, {:?}}},\n    {{modules, [{}]}},\n    {{registered, [{}]}},\n    \
+            "{{application, {}, [\n    {{description, {}}},\n    {{vsn, {}}},\n    {{modules, [{}]}},\n    {{registered, [{}]}},\n    \
              {{applications, [kernel, stdlib]}},\n    {{mod, {{{}, []}}}}\n]}}.\n",
             quoted(self.name),
-            self.about,
-            self.version,
+            text(self.about),
+            text(self.version),
             modules.join(", "),
             quoted(self.root),
             quoted(callback)
@@ -243,6 +243,21 @@ fn variable(name: &str) -> String {
     if name == "Server" || name == "Name" { format!("The{name}") } else { name }
 }
 
+/// A string as Erlang writes it. Its escapes are not Rust's: a character by its number is `\x{…}`, and no other form is the same.
+fn text(text: &str) -> String {
+    let mut written = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => written.extend(['\\', letter]),
+            letter if letter.is_control() => {
+                let _ = write!(written, "\\x{{{:x}}}", u32::from(letter));
+            }
+            letter => written.push(letter),
+        }
+    }
+    written + "\""
+}
+
 /// An atom as it is written: in quotes unless it is plain and no reserved word.
 fn quoted(name: &str) -> String {
     const RESERVED: [&str; 28] = [
@@ -257,6 +272,14 @@ fn quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_written_as_erlang_has_them() {
+        assert_eq!(
+            ["plain", "a \"b\" \\", "a\nb\u{7f}\0c", "é 刻"].map(text),
+            ["\"plain\"", "\"a \\\"b\\\" \\\\\"", "\"a\\x{a}b\\x{7f}\\x{0}c\"", "\"é 刻\""]
+        );
+    }
 
     #[test]
     fn names_are_written_as_erlang_has_them() {

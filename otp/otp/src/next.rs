@@ -126,6 +126,12 @@ impl<R: Data> Caller<R> {
     }
 }
 
+/// The reference of `[alias | Reference]`.
+#[inline]
+fn alias<'a>(first: Term<'a>, second: Term<'a>) -> Option<Term<'a>> {
+    (first.is(atom!("alias")) && second.is_reference()).then_some(second)
+}
+
 /// `{Pid, Tag}`: who made a call.
 pub(crate) struct Client<'a> {
     pub(crate) to: Term<'a>,
@@ -139,10 +145,13 @@ impl<'a> Client<'a> {
         if !client.is_pid() {
             return None;
         }
-        // Since OTP 24 a caller gives an alias of itself, which is gone once it waits no longer.
+        // Since OTP 24 a caller gives an alias of itself, which is gone once it waits no longer; the tag of a call among many
+        // is `[[alias | Reference] | Anything]`.
         let to = match tag.cell() {
-            Some((alias, reference)) if alias.is(atom!("alias")) && reference.is_reference() => reference,
-            _ => client,
+            Some((first, second)) => alias(first, second)
+                .or_else(|| first.cell().and_then(|(first, second)| alias(first, second)))
+                .unwrap_or(client),
+            None => client,
         };
         Some(Self { to, tag })
     }

@@ -13,10 +13,11 @@ use crate::call::Call;
 use crate::data::{Any, Data, Elements, Malformed};
 use crate::reason::{CallError, Reason, milliseconds};
 use crate::server::Server;
-use crate::start::{StartError, Startable, outcome};
+use crate::start::{StartError, Startable, outcome, read};
 use crate::supervisor::{Arguments, Child, How, map, shutdown_time};
 use crate::vm::abi::RawTerm;
 use crate::vm::{Atom, Env, Term};
+use crate::waiting::Wait;
 
 /// What a pool does with its children.
 #[derive(Debug)]
@@ -180,6 +181,28 @@ impl<S: Startable> Pool<S> {
         outcome(call.await.map_err(not_there)?)
     }
 
+    /// Starts one for each argument, all of them side by side; what came of each stands in the order of the arguments. This is
+    /// much faster than one after the other.
+    ///
+    /// # Errors
+    /// When the pool is not there, or ends meanwhile.
+    pub async fn start_all<A: Arguments<S::Argument>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Vec<Result<Server<S>, StartError>>, StartError> {
+        let arguments: Vec<S::Argument> = arguments.into_iter().map(Arguments::all).collect();
+        let to = self.to.clone();
+        let wait = Wait::new(
+            move |env, turn, number| {
+                let arguments: Vec<RawTerm> =
+                    arguments.iter().map(|argument| env.tuple(&argument.encode_all(env)).raw()).collect();
+                turn.order(env, atom!("start_all"), &[number.encode(env), to.encode(env), env.list(&arguments)]);
+            },
+            all_started::<S>,
+        );
+        wait.await
+    }
+
     /// Ends one and does not start it anew; `false` when it was not there.
     ///
     /// # Errors
@@ -210,6 +233,25 @@ impl<S: Startable> Pool<S> {
         let counts = call.without_limit().await?;
         counts.get(1).map(|(_, active)| *active).ok_or_else(|| CallError::Malformed(Malformed::expected("four counts")))
     }
+}
+
+/// `{started, [{Place, Result}]}`, in any order, or `{down, Reason}`.
+fn all_started<S>(event: Term<'_>) -> Result<Vec<Result<Server<S>, StartError>>, StartError> {
+    let lost = || StartError::Failed(Reason::from("the pool gave no answer".to_owned()));
+    let [what, content] = event.tuple().and_then(|event| event.array()).ok_or_else(lost)?;
+    if what.is(atom!("down")) {
+        return Err(StartError::Failed(Reason::decode(content).map_err(|_| lost())?));
+    }
+    let mut all: Vec<_> = (0..content.list_length().unwrap_or(0)).map(|_| Err(lost())).collect();
+    let mut rest = content;
+    while let Some((one, others)) = rest.cell() {
+        rest = others;
+        let Some([place, result]) = one.tuple().and_then(|one| one.array()) else { continue };
+        if let Some(slot) = usize::decode(place).ok().and_then(|place| all.get_mut(place)) {
+            *slot = read(result);
+        }
+    }
+    Ok(all)
 }
 
 fn not_there(error: CallError) -> StartError {

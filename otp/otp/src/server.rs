@@ -248,11 +248,11 @@ impl<S: GenServer> Process for Hosted<S> {
 
 impl<S: GenServer> Hosted<S> {
     fn others<'a>(&mut self, at: At<'a, '_>, message: Term<'a>) -> Term<'a> {
+        let message = at.turn.own(at.env, message);
         if message.is(atom!("$otp_wake")) {
-            // Somebody woke a callback that has ended since.
+            // Somebody woke a callback that has ended since, or a ticker is over.
             return atom!("ok").term(at.env);
         }
-        let message = at.turn.own(at.env, message);
         S::info(&mut self.0, at, message).unwrap_or_else(|wrong| unknown(at.env, &wrong, None))
     }
 

@@ -147,7 +147,7 @@ pub(crate) fn outcome<S>(result: Any) -> Result<Server<S>, StartError> {
     result.read(read)
 }
 
-fn read<S>(result: Term<'_>) -> Result<Server<S>, StartError> {
+pub(crate) fn read<S>(result: Term<'_>) -> Result<Server<S>, StartError> {
     if result.is(atom!("ignore")) {
         return Err(StartError::Ignored);
     }

@@ -2,15 +2,17 @@
 
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
 use crate::address::Pid;
 use crate::atom;
-use crate::data::Data;
+use crate::data::{Any, Data, Malformed};
 use crate::reason::milliseconds;
-use crate::vm::turn;
+use crate::vm::alarm::Alarm;
+use crate::vm::{Env, Term, Turn, turn};
 use crate::waiting::{Wait, number};
 
 /// Waits for a while, in whole milliseconds, at least as long as said.
@@ -91,4 +93,84 @@ fn ordered<T: Data>(to: &Pid, time: Duration, message: &T) -> u64 {
         turn.order(env, atom!("send_after"), &parts);
     });
     number
+}
+
+/// Sends this process a [`Tick`] every period, as precisely as the kernel's timers are: the VM's own poll set waits for them. It
+/// does not drift: each tick is due a whole number of periods after the start, however late those before were taken. Over when
+/// it is dropped.
+#[derive(Debug)]
+pub struct Ticker {
+    _alarm: Alarm,
+}
+
+impl Ticker {
+    /// One whose first tick comes after one period.
+    ///
+    /// # Errors
+    /// When the kernel has no timer left for the VM.
+    pub fn every(period: Duration) -> io::Result<Self> {
+        let alarm = Alarm::every(period)?;
+        turn(|env, _| {
+            let message = env.tuple(&[atom!("$otp_tick").raw(env), alarm.term(env).raw()]);
+            alarm.select(env, env.own_pid(), message);
+        });
+        Ok(Self { _alarm: alarm })
+    }
+}
+
+/// A period of a [`Ticker`] is over: for an `#[info]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick {
+    /// How many periods are over since the last tick: more than one where the process was late by that many.
+    pub periods: u64,
+}
+
+impl Data for Tick {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        env.tuple(&[atom!("$otp_tick").raw(env), self.periods.encode(env).raw()])
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        match term.tuple().and_then(|tuple| tuple.array()) {
+            Some([tag, periods]) if tag.is(atom!("$otp_tick")) => Ok(Self { periods: u64::decode(periods)? }),
+            _ => Err(Malformed::expected("a tick")),
+        }
+    }
+
+    fn erlang_type() -> String {
+        "{'$otp_tick', non_neg_integer()}".into()
+    }
+}
+
+/// Periods that a callback waits for, as precisely as a [`Ticker`]'s.
+#[derive(Debug)]
+pub struct Interval {
+    alarm: Alarm,
+}
+
+impl Interval {
+    /// One that begins now.
+    ///
+    /// # Errors
+    /// When the kernel has no timer left for the VM.
+    pub fn every(period: Duration) -> io::Result<Self> {
+        Ok(Self { alarm: Alarm::every(period)? })
+    }
+
+    /// Waits for the end of the period; how many are over since this was last waited for.
+    pub async fn tick(&mut self) -> u64 {
+        let number = number();
+        turn(|env, _| {
+            // As a message to a mailbox is: under a reference of its own.
+            let timer = self.alarm.term(env);
+            let message = env.tuple(&[timer.raw(), number.encode(env).raw()]);
+            self.alarm.select(env, env.own_pid(), message);
+        });
+        let timer = turn(|env, _| Any::keep(self.alarm.term(env)));
+        let ask = move |env: Env<'_>, turn: &Turn, number: u64| {
+            turn.order(env, atom!("mailbox"), &[number.encode(env), timer.encode(env)]);
+        };
+        Wait::new(ask, |_| ()).await;
+        self.alarm.count()
+    }
 }

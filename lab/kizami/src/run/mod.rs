@@ -115,8 +115,8 @@ fn studies(what: &[String], options: &RunOptions) -> Result<Vec<Study>, Exit> {
 /// Those that were asked for, or the first that does the workload.
 fn environments(workload: &Workload, options: &RunOptions) -> Result<Vec<&'static dyn Environment>, Exit> {
     if options.environment.is_empty() {
-        let host = if workload.linux.is_some() { "host" } else { "beam" };
-        return Ok(kizami_environments::find(host).into_iter().collect());
+        let first = kizami_environments::ALL.iter().copied().find(|environment| environment.does(workload));
+        return Ok(first.into_iter().collect());
     }
     let find = |name: &String| {
         kizami_environments::find(name).ok_or_else(|| {

@@ -5,7 +5,7 @@
 -module(kizami_report).
 
 -export([open/0, write/2]).
--export([ready/0, done/0, failed/1, effective/4, rows/1, fact/2, encode/1]).
+-export([ready/0, done/0, failed/1, effective/4, rows/1, rows/2, fact/2, encode/1]).
 
 -export_type([stream/0, line/0, json/0]).
 
@@ -64,7 +64,12 @@ effective(Setting, Value, AsRequested, Why) ->
 %% A row is [nanoseconds, words of heap, minor collections].
 -spec rows([[integer()]]) -> line().
 rows(Rows) ->
-    object(rows, [{part, 0}, {rows, Rows}]).
+    rows(0, Rows).
+
+%% Rows of a part of the workload, which are numbered from 0.
+-spec rows(non_neg_integer(), [[integer()]]) -> line().
+rows(Part, Rows) ->
+    object(rows, [{part, Part}, {rows, Rows}]).
 
 -spec fact(atom(), integer()) -> line().
 fact(Name, Value) ->

@@ -36,6 +36,28 @@ pub struct Ratios {
 }
 
 impl Ratios {
+    /// A line for each ratio, for a terminal.
+    fn lines(&self, columns: usize) -> String {
+        let mut out = format!("{} ({})", self.title, self.quantity);
+        let cut = |text: String| text.chars().take(columns.max(40)).collect::<String>();
+        out = cut(out);
+        let name = |row: &Row| format!("{} {}", row.label, row.sublabel);
+        let widest = self.rows.iter().map(|row| name(row).chars().count()).max().unwrap_or(0);
+        for row in &self.rows {
+            let figure = match &row.ratio {
+                Some(r) => {
+                    let write = |value| Unit::Ratio.value(value);
+                    format!("{:>7}  ({} to {})", write(r.value), write(r.low), write(r.high))
+                }
+                None => "      –".to_owned(),
+            };
+            let line = format!("{:<widest$}  {figure}", name(row));
+            out.push('\n');
+            out.push_str(&cut(line));
+        }
+        out
+    }
+
     fn class(&self, r: &Ratio) -> &'static str {
         if r.low >= self.band.0 && r.high <= self.band.1 {
             "1"
@@ -104,6 +126,10 @@ fn ticks(axis: &Axis, spacing: f64) -> Vec<f64> {
 impl Figure for Ratios {
     fn title(&self) -> &str {
         &self.title
+    }
+
+    fn terminal(&self, columns: usize) -> Option<String> {
+        (!self.rows.is_empty()).then(|| self.lines(columns))
     }
 
     fn render(&self, width: Width) -> String {

@@ -15,7 +15,7 @@ pub(crate) mod sys;
 macro_rules! workloads {
     ($($file:ident),* $(,)?) => {
         $(pub mod $file;)*
-        /// Every workload, in the order in which they are listed to users.
+        /// Every one of them, in the order in which they are listed to users.
         pub static ALL: &[&Workload] = &[$(&$file::WORKLOAD),*];
     };
 }
@@ -43,8 +43,7 @@ workloads! {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::Params;
+    use crate::{ALL, Params};
     use std::collections::{BTreeMap, BTreeSet};
 
     #[test]

@@ -24,8 +24,8 @@ pub const LATIN1: c_int = 1;
 /// `ERL_NIF_INTERNAL_HASH` of `ErlNifHash`.
 pub const INTERNAL_HASH: c_int = 1;
 
-/// `sizeof(ErlNifResourceTypeInit)`: three pointers, an int padded to a pointer, one more pointer.
-pub const RESOURCE_TYPE_INIT_SIZE: usize = 5 * size_of::<*const c_void>();
+/// `sizeof(ErlNifResourceTypeInit)`.
+pub const RESOURCE_TYPE_INIT_SIZE: usize = size_of::<ResourceTypeInit>();
 
 /// `ERL_NIF_TERM`: an unsigned word as wide as a pointer.
 pub type RawTerm = usize;
@@ -107,6 +107,25 @@ pub type Load = unsafe extern "C" fn(*mut RawEnv, *mut *mut c_void, RawTerm) -> 
 pub type Upgrade = unsafe extern "C" fn(*mut RawEnv, *mut *mut c_void, *mut *mut c_void, RawTerm) -> c_int;
 /// `unload` of `ErlNifEntry`.
 pub type Unload = unsafe extern "C" fn(*mut RawEnv, *mut c_void);
+/// `ERL_NIF_SELECT_READ`, `_STOP` and `_CUSTOM_MSG` of `ErlNifSelectFlags`.
+pub const SELECT_READ: c_int = 1;
+pub const SELECT_STOP: c_int = 4;
+pub const SELECT_CUSTOM_MSG: c_int = 16;
+
+/// What the VM calls when its poll set has let go of a descriptor.
+pub type Stop = unsafe extern "C" fn(*mut RawEnv, *mut c_void, c_int, c_int);
+
+/// `ErlNifResourceTypeInit`.
+#[repr(C)]
+pub struct ResourceTypeInit {
+    pub dtor: Option<Destructor>,
+    pub stop: Option<Stop>,
+    pub down: *const c_void,
+    /// How many of the others are there.
+    pub members: c_int,
+    pub dyncall: *const c_void,
+}
+
 /// What the VM calls when nothing refers to a resource any more.
 pub type Destructor = unsafe extern "C" fn(*mut RawEnv, *mut c_void);
 
@@ -220,6 +239,9 @@ functions! {
     get_local_pid(*mut RawEnv, RawTerm, *mut RawPid) -> c_int;
     consume_timeslice(*mut RawEnv, c_int) -> c_int;
     open_resource_type(*mut RawEnv, *const c_char, *const c_char, Option<Destructor>, c_int, *mut c_int) -> *mut ResourceType;
+    open_resource_type_x(*mut RawEnv, *const c_char, *const ResourceTypeInit, c_int, *mut c_int) -> *mut ResourceType;
+    select(*mut RawEnv, c_int, c_int, *mut c_void, *const RawPid, RawTerm) -> c_int;
+    select_x(*mut RawEnv, c_int, c_int, *mut c_void, *const RawPid, RawTerm, *mut RawEnv) -> c_int;
     alloc_resource(*mut ResourceType, usize) -> *mut c_void;
     release_resource(*mut c_void);
     make_resource(*mut RawEnv, *mut c_void) -> RawTerm;

@@ -9,6 +9,7 @@
 //! - The function table is filled before the VM can call any of our functions.
 
 pub mod abi;
+pub(crate) mod alarm;
 mod atom;
 mod entry;
 mod env;

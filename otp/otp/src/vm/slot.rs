@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::abi::{RT_CREATE, RawEnv, ResourceType};
-use super::{Env, Term, vm};
+use super::{Env, Term, Turn, vm};
 
 /// The kind of a value that the VM keeps; there is one static of it for each type that is kept.
 #[derive(Debug)]
@@ -104,9 +104,11 @@ impl<T: Send> SlotType<T> {
 }
 
 /// What the VM calls when nothing refers to the resource any more.
-unsafe extern "C" fn destroy<T>(_: *mut RawEnv, object: *mut c_void) {
+unsafe extern "C" fn destroy<T>(env: *mut RawEnv, object: *mut c_void) {
+    // SAFETY: the VM gives an environment that is valid for the call.
+    let turn = Turn::new(unsafe { Env::new(env) }, false);
     // SAFETY: `keep` wrote a slot there, and the VM calls this once, when nobody can reach it any more.
     let slot = unsafe { ManuallyDrop::new(object.cast::<Slot<T>>().read()) };
     // A value whose drop panics is leaked rather than let through the VM.
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(ManuallyDrop::into_inner(slot))));
+    let _ = catch_unwind(AssertUnwindSafe(|| turn.enter(|| drop(ManuallyDrop::into_inner(slot)))));
 }

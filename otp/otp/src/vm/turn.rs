@@ -8,6 +8,7 @@ use std::ptr;
 
 use super::abi::{RawEnv, RawPid, RawTerm};
 use super::{Atom, Env, Term};
+use crate::data::Data;
 use crate::waiting::Waits;
 
 /// One call from the VM.
@@ -74,10 +75,18 @@ impl Turn {
         }
     }
 
-    /// A message as its receiver is to see it: that of a timer is unpacked; of it, and of the end of a watched process, the
-    /// Erlang half is told that it has come.
+    /// A message as its receiver is to see it. That of a timer is unpacked; of it, and of the end of a watched process, the Erlang
+    /// half is told that it has come. That of a ticker says how often it has gone off, and the next one is asked for.
     pub(crate) fn own<'a>(&self, env: Env<'a>, message: Term<'a>) -> Term<'a> {
         let Some(tuple) = message.tuple() else { return message };
+        if let Some([tag, timer]) = tuple.array()
+            && tag.is(crate::atom!("$otp_tick"))
+        {
+            let Some(count) = super::alarm::went_off(env, timer, message) else {
+                return crate::atom!("$otp_wake").term(env);
+            };
+            return env.tuple(&[tag.raw(), count.encode(env).raw()]);
+        }
         if let Some([tag, number, content]) = tuple.array()
             && tag.is(crate::atom!("$otp_timer"))
         {

@@ -1,0 +1,98 @@
+//! Actor systems in Rust, all in one probe, `kizami-actors`, whose argument is the name of the system.
+//!
+//! `./x bench actors` builds the probe with the profile `tuned` and puts it beside this program. Built otherwise it works
+//! as well and is slower; which it was is a version that the recording keeps.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use kizami_protocol::Request;
+use kizami_settings::{Scope, Settings, process};
+use kizami_workloads::{Params, Part, Workload};
+
+use super::is_program;
+use crate::error::Error;
+use crate::job::Job;
+use crate::launch::{self, Started};
+use crate::{Environment, Place, locate};
+
+/// The program that holds all of them.
+const PROBE: &str = "kizami-actors";
+
+/// More actors than this are not threads: a machine has not so many process numbers.
+const MOST_THREADS: u64 = 10_000;
+
+/// An actor system in Rust.
+#[derive(Debug)]
+pub struct RustSystem {
+    /// Its name here and in the probe.
+    name: &'static str,
+    title: &'static str,
+    threads: bool,
+}
+
+const fn system(name: &'static str, title: &'static str) -> RustSystem {
+    RustSystem { name, title, threads: false }
+}
+
+pub static ACTIX: RustSystem = system("actix", "actix, all actors on one arbiter");
+pub static ACTIX_SPREAD: RustSystem = system("actix-spread", "actix, actors spread evenly over an arbiter a processor");
+pub static RACTOR: RustSystem = system("ractor", "ractor on tokio's worker threads");
+pub static KAMEO: RustSystem = system("kameo", "kameo on tokio's worker threads");
+pub static TOKIO: RustSystem = system("tokio", "tasks and channels of tokio, without an actor system");
+pub static THREADS: RustSystem = RustSystem { threads: true, ..system("threads", "a thread for each actor") };
+
+impl Environment for RustSystem {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn available(&self) -> Result<(), String> {
+        let build = "build it with cargo build -p kizami-actors, or let ./x bench actors do so";
+        locate::ours(PROBE).map(drop).map_err(|why| format!("{why}, and {build}"))
+    }
+
+    fn does(&self, workload: &Workload) -> bool {
+        is_program(workload)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), String> {
+        let actors = params.written().get("p").map_or(0, |_| params.number("p"));
+        if self.threads && actors > MOST_THREADS {
+            return Err(format!("{actors} actors would be as many threads; at most {MOST_THREADS} are tried"));
+        }
+        Ok(())
+    }
+
+    fn versions(&self) -> Vec<(String, String)> {
+        let probe = locate::ours(PROBE).ok();
+        let said = probe.and_then(|path| locate::version(&path, &["--version"]));
+        said.map(|version| (PROBE.to_owned(), version)).into_iter().collect()
+    }
+
+    fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
+        let mut command = Command::new(locate::ours(PROBE).map_err(Error::Unusable)?);
+        command.arg(self.name).stdin(Stdio::piped());
+        let request = Request {
+            workload: job.workload().name.to_owned(),
+            params: job.params.written(),
+            settings: job.settings.of(Scope::Process).written(),
+            columns: place.parts.iter().map(Part::column_names).collect(),
+            scratch: place.scratch.to_owned(),
+        };
+        let unusable = |_| format!("the folder {} is no text: choose another with --out", place.scratch.display());
+        let request = serde_json::to_vec(&request).map_err(|e| Error::Unusable(unusable(e)))?;
+        let joining = process::InChild::new(&Settings::default()).joining(place.cgroup);
+        let lines = Box::new(launch::report_lines);
+        let mut started = launch::start(command, Some(place.arena.fd()), lines, move || joining.apply())?;
+        if let Some(mut stdin) = started.child.stdin.take() {
+            // A probe that is gone already says why in its reports and exit status.
+            let _ = stdin.write_all(&request);
+        }
+        Ok(started)
+    }
+}

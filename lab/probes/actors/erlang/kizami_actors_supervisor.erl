@@ -1,0 +1,19 @@
+%% The supervisor of whom is killed by `recover`: one child, which is started anew as often as it dies.
+-module(kizami_actors_supervisor).
+
+-behaviour(supervisor).
+
+-export([start_link/2]).
+-export([init/1]).
+
+%% Starts it with a child that will die Crashes times.
+-spec start_link(non_neg_integer(), {module(), atom(), [term()]}) -> {ok, pid()} | {error, term()}.
+start_link(Crashes, Start) ->
+    case supervisor:start_link(?MODULE, {Crashes, Start}) of
+        {ok, Pid} -> {ok, Pid};
+        {error, Why} -> {error, Why};
+        ignore -> {error, ignored}
+    end.
+
+init({Crashes, Start}) ->
+    {ok, {#{strategy => one_for_one, intensity => Crashes + 1, period => 3600}, [#{id => mortal, start => Start}]}}.

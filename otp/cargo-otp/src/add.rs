@@ -1,0 +1,96 @@
+//! Adds a behaviour to an application: a file of its own, and the line of lib.rs that names it.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::erlang::Erlang;
+use crate::project::{Project, What};
+use crate::templates::{Values, as_type, behaviour, behaviours};
+use crate::{names, say};
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Addition {
+    /// The name of the module, in Rust and in Erlang
+    name: String,
+    /// Which behaviour of OTP it is
+    #[arg(short, long, value_name = "BEHAVIOUR", default_value = "gen_server", alias = "behavior",
+          value_parser = PossibleValuesParser::new(behaviours()))]
+    behaviour: String,
+}
+
+pub(crate) fn add(what: &What, addition: &Addition) -> Result<()> {
+    let Addition { name, behaviour: kind } = addition;
+    let project = Project::find(what)?;
+    let erlang = Erlang::known(&project.output().join("erlang.json")).ok();
+    names::may_be_called(name, "a behaviour", erlang.as_ref())?;
+    let source = project.folder().join("src");
+    let (lib, file) = (source.join("lib.rs"), source.join(format!("{name}.rs")));
+    let before = fs::read_to_string(&lib).with_context(|| format!("cannot read {}", lib.display()))?;
+    let after = with_module(&before, name);
+    if file.exists() || after == before {
+        bail!("there is a module `{name}` in {} already: choose another name", source.display());
+    }
+    let text =
+        behaviour(kind, &Values { name, otp: "" }).with_context(|| format!("there is no template for {kind}"))?;
+    fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    fs::write(&lib, after).with_context(|| format!("cannot write {}", lib.display()))?;
+    say::step("Added", format_args!("{kind} `{name}` in {}", file.display()));
+    let child = match kind.as_str() {
+        "supervisor" => format!("supervisor::<{name}::{name}>(())"),
+        _ => format!("worker::<{name}::{}>(()).name(\"{name}\")", as_type(name)),
+    };
+    say::note(format_args!("it is started as a child of a supervisor; add to its tree:\n\n    .child({child})\n"));
+    Ok(())
+}
+
+/// The source with `mod name;` after its other modules, or before its first item; as it was when the module is there.
+fn with_module(source: &str, name: &str) -> String {
+    let declared = |line: &str| -> Option<String> {
+        let rest = line.trim_end().strip_suffix(';')?;
+        let (before, module) = rest.rsplit_once("mod ")?;
+        let visible = before.is_empty() || (before.starts_with("pub") && before.ends_with(' '));
+        visible.then(|| module.trim().to_owned())
+    };
+    let lines: Vec<&str> = source.lines().collect();
+    if lines.iter().any(|line| declared(line).as_deref() == Some(name)) {
+        return source.to_owned();
+    }
+    let module = format!("mod {name};");
+    let mut all: Vec<&str> = lines.clone();
+    match lines.iter().rposition(|line| declared(line).is_some()) {
+        Some(last) => {
+            // Where rustfmt would have it among those that stand together, if they are in order.
+            let group = lines[..=last].iter().rposition(|line| declared(line).is_none()).map_or(0, |line| line + 1);
+            let before = |line: &&str| declared(line).is_some_and(|module| module.as_str() < name);
+            all.insert(group + lines[group..=last].iter().take_while(|line| before(line)).count(), &module);
+        }
+        None => {
+            let inner = |line: &&str| line.starts_with("//!") || line.starts_with("#![") || line.trim().is_empty();
+            let first = lines.iter().position(|line| !inner(line)).unwrap_or(lines.len());
+            all.splice(first..first, [module.as_str(), ""]);
+        }
+    }
+    all.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_is_named_where_modules_are() {
+        assert_eq!(with_module("//! A.\n\nuse b;\n", "new"), "//! A.\n\nmod new;\n\nuse b;\n");
+        assert_eq!(
+            with_module("//! A.\nmod a;\npub(crate) mod z;\nuse z;\n", "new"),
+            "//! A.\nmod a;\nmod new;\npub(crate) mod z;\nuse z;\n"
+        );
+        assert_eq!(with_module("mod z;\n\nmod a;\n", "new"), "mod z;\n\nmod a;\nmod new;\n");
+        assert_eq!(with_module("", "new"), "mod new;\n\n");
+        for there in ["mod new;\n", "pub mod new;\n"] {
+            assert_eq!(with_module(there, "new"), there);
+        }
+    }
+}

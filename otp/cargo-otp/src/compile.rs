@@ -1,0 +1,66 @@
+//! Has cargo compile the application's library.
+
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, bail};
+use cargo_metadata::Message;
+
+use crate::project::{Project, What};
+use crate::say;
+
+/// The library, where cargo put it.
+pub(crate) fn compile(what: &What, project: &Project) -> Result<PathBuf> {
+    let mut cargo = what.compile("build", project);
+    cargo.args(["--lib", "--message-format=json-render-diagnostics"]);
+    let mut running = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+    let output = running.stdout.take().context("cargo has no output")?;
+    let mut library = None;
+    for message in Message::parse_stream(BufReader::new(output)) {
+        if let Message::CompilerArtifact(artifact) = message.context("cannot read what cargo says")?
+            && artifact.package_id == project.id
+        {
+            library = artifact.filenames.into_iter().find(|name| name.extension() == Some("so")).or(library);
+        }
+    }
+    if !running.wait().context("cannot wait for cargo")?.success() {
+        bail!("could not compile the application `{}`", project.name);
+    }
+    warn_of_absent(project);
+    let library = library.with_context(|| format!("cargo made no library of `{}`", project.name))?;
+    Ok(library.into())
+}
+
+/// Rust links a crate that is named somewhere, and no other: the behaviours of one that is a dependency and is not named are
+/// not there, without a word of the compiler.
+fn warn_of_absent(project: &Project) {
+    if project.behind.is_empty() {
+        return;
+    }
+    let mut sources = String::new();
+    read(&project.folder().join("src"), &mut sources);
+    for name in project.behind.iter().filter(|name| !names(&sources, name)) {
+        say::warning(format_args!(
+            "`{name}` is a dependency that is not linked, so its behaviours are not in the application: \
+             write `use {name} as _;` into lib.rs"
+        ));
+    }
+}
+
+fn read(folder: &Path, text: &mut String) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            read(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&fs::read_to_string(&path).unwrap_or_default());
+        }
+    }
+}
+
+/// Whether a word of the text is this.
+fn names(text: &str, name: &str) -> bool {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == name)
+}

@@ -1,0 +1,178 @@
+//! Nodes of Erlang: what they are called, how they are found, and the secret that they share.
+//!
+//! A node without a host in its name listens on the loopback interface only, as `NAME@127.0.0.1`: what is started to try
+//! something out is reachable from this machine and from no other, and needs no name resolution. `epmd`, which knows the
+//! nodes of a machine, is then started for that interface too.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+
+use crate::config::{Name, Vm};
+use crate::epmd::names;
+use crate::{erlang, say};
+
+/// The host of nodes that only this machine can reach.
+pub(crate) const LOOPBACK: &str = "127.0.0.1";
+
+/// How a node is named on the command line.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Naming {
+    /// The node's name: NAME is reachable on this machine only, NAME@HOST from others
+    #[arg(long, value_name = "NAME", conflicts_with = "sname", value_parser = parse)]
+    pub(crate) name: Option<String>,
+    /// The node's name, short: its host is the name of this machine, and other machines reach it
+    #[arg(long, value_name = "NAME", value_parser = parse)]
+    pub(crate) sname: Option<String>,
+    /// The secret that nodes that talk to each other share, instead of that in ~/.erlang.cookie
+    #[arg(long, value_name = "COOKIE")]
+    pub(crate) cookie: Option<String>,
+}
+
+fn parse(name: &str) -> Result<String, String> {
+    check(name).map(|()| name.to_owned())
+}
+
+/// What Erlang takes for a node's name.
+pub(crate) fn check(name: &str) -> Result<(), String> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    let (name, host) = name.split_once('@').unwrap_or((name, LOOPBACK));
+    if name.is_empty() || !name.chars().all(plain) {
+        return Err("a node's name is made of letters, digits, _ and -; a host may follow, as in shop@10.0.0.5".into());
+    }
+    if host.is_empty() || !host.chars().all(|letter| plain(letter) || letter == '.' || letter == ':') {
+        return Err(format!("`{host}` is no host"));
+    }
+    Ok(())
+}
+
+/// A node, named in one way or the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) short: bool,
+    pub(crate) cookie: Option<String>,
+}
+
+impl Node {
+    /// The node that is meant by the command line, else by the configuration, else by the application's name.
+    pub(crate) fn meant(naming: &Naming, vm: &Vm, application: &str) -> Option<Self> {
+        let cookie = naming.cookie.clone().or_else(|| vm.cookie.clone());
+        if let Some(name) = &naming.sname {
+            return Some(Self { name: name.clone(), short: true, cookie });
+        }
+        let name = match (&naming.name, &vm.name) {
+            (Some(name), _) | (None, Name::Given(name)) => name.clone(),
+            (None, Name::Application) => application.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_"),
+            (None, Name::None) => return None,
+        };
+        let name = if name.contains('@') { name } else { format!("{name}@{LOOPBACK}") };
+        Some(Self { name, short: false, cookie })
+    }
+
+    pub(crate) fn is_on_loopback(&self) -> bool {
+        self.host() == LOOPBACK
+    }
+
+    /// The part before the host, which is unique on a machine.
+    pub(crate) fn own(&self) -> &str {
+        self.name.split('@').next().unwrap_or_default()
+    }
+
+    fn host(&self) -> &str {
+        self.name.split_once('@').map_or("", |(_, host)| host)
+    }
+
+    /// The same node under another name.
+    pub(crate) fn called(&self, own: &str) -> Self {
+        let name = if self.host().is_empty() { own.to_owned() } else { format!("{own}@{}", self.host()) };
+        Self { name, ..self.clone() }
+    }
+
+    /// Makes `erl` that node.
+    pub(crate) fn give(&self, erl: &mut Command) {
+        erl.args([if self.short { "-sname" } else { "-name" }, &self.name]);
+        if let Some(cookie) = &self.cookie {
+            erl.args(["-setcookie", cookie]);
+        }
+        if self.is_on_loopback() {
+            erl.args(["-kernel", "inet_dist_use_interface", "{127,0,0,1}"]);
+            loopback(erl);
+        }
+    }
+}
+
+/// Has an epmd that this starts listen on loopback only.
+fn loopback(command: &mut Command) {
+    if std::env::var_os("ERL_EPMD_ADDRESS").is_none() {
+        command.env("ERL_EPMD_ADDRESS", LOOPBACK);
+    }
+}
+
+/// The names of this machine's nodes, from an epmd that is started if there is none.
+pub(crate) fn names_surely(loopback_only: bool) -> Result<Vec<String>> {
+    if let Some(names) = names() {
+        return Ok(names);
+    }
+    let mut epmd = erlang::program("epmd")?;
+    epmd.arg("-daemon").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if loopback_only {
+        loopback(&mut epmd);
+    }
+    say::command(&epmd);
+    epmd.status().context("cannot start epmd")?;
+    let until = Instant::now() + Duration::from_secs(2);
+    while Instant::now() < until {
+        if let Some(names) = names() {
+            return Ok(names);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Err(anyhow!("epmd, which knows the nodes of this machine, does not answer"))
+}
+
+/// # Errors
+/// When this machine has no node of that name.
+pub(crate) fn must_run(node: &Node) -> Result<()> {
+    if !node.short && !node.is_on_loopback() {
+        return Ok(());
+    }
+    let names = names().unwrap_or_default();
+    if names.iter().any(|name| name == node.own()) {
+        return Ok(());
+    }
+    let others = match names.as_slice() {
+        [] => String::new(),
+        names => format!(", or say with --name which is meant; there are: {}", names.join(", ")),
+    };
+    bail!("no node {} runs here: start it with `cargo otp run`{others}", node.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meant(name: Option<&str>, sname: Option<&str>, vm: Name) -> Option<String> {
+        let naming = Naming { name: name.map(Into::into), sname: sname.map(Into::into), cookie: None };
+        Node::meant(&naming, &Vm { name: vm, ..Vm::default() }, "my-app").map(|node| node.name)
+    }
+
+    #[test]
+    fn the_command_line_stands_before_the_configuration_and_that_before_the_application() {
+        let given = || Name::Given("shop".into());
+        assert_eq!(meant(None, None, Name::Application).as_deref(), Some("my_app@127.0.0.1"));
+        assert_eq!(meant(None, None, given()).as_deref(), Some("shop@127.0.0.1"));
+        assert_eq!(meant(Some("one"), None, given()).as_deref(), Some("one@127.0.0.1"));
+        assert_eq!(meant(Some("one@10.0.0.5"), None, given()).as_deref(), Some("one@10.0.0.5"));
+        assert_eq!(meant(None, Some("one"), Name::None).as_deref(), Some("one"));
+        assert_eq!(meant(None, None, Name::None), None);
+    }
+
+    #[test]
+    fn names_that_erlang_would_not_take_are_refused() {
+        assert!(["a", "a_1-b", "a@b.c", "a@::1"].iter().all(|name| check(name).is_ok()));
+        assert!(["", "a b", "@b", "a@", "a@b@c", "ä"].iter().all(|name| check(name).is_err()));
+    }
+}

@@ -1,0 +1,27 @@
+//! {{Name}}: a gen_server.
+
+use otp::{Init, gen_server};
+
+/// Counts what it is told to count.
+pub struct {{Name}} {
+    count: u64,
+}
+
+#[gen_server]
+impl {{Name}} {
+    fn init() -> Init<Self> {
+        Ok({{Name}} { count: 0 })
+    }
+
+    /// Answers with how many were counted.
+    #[call]
+    fn count(&mut self) -> u64 {
+        self.count
+    }
+
+    /// Counts `number` more.
+    #[cast]
+    fn add(&mut self, number: u64) {
+        self.count += number;
+    }
+}
