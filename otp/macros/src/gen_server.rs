@@ -15,6 +15,9 @@ const SHAPE: Shape = Shape {
     roles: &[Role::Call, Role::Cast, Role::Info, Role::AfterInit, Role::Timeout, Role::Terminate, Role::Upgrade],
     init: "fn init(argument) -> Init<Self>",
     types: &[],
+    taken: &["start_link", "start_link_as", "start_pool", "call"],
+    in_states: false,
+    answer: |_| quote! { ::otp::IntoReply },
 };
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -70,16 +73,16 @@ fn code(model: &Model) -> TokenStream {
     let infos = model.of(Role::Info).map(|method| {
         let (run, (names, types)) = (run(method, false), split(method));
         quote! {
-            if let ::core::result::Result::Ok(#(#names)*) = <#(#types)* as ::otp::Data>::decode(request) { #run }
+            if let ::core::result::Result::Ok(#(#names)*) = <#(#types)* as ::otp::Data>::decode(otp_request) { #run }
         }
     });
     let started = model.of(Role::AfterInit).map(|method| run(method, false));
     let timeout = model.of(Role::Timeout).map(|method| run(method, false));
     let terminate = model.of(Role::Terminate).map(|method| {
         let (run, names) = (run(method, false), names(method));
-        quote! { #(let #names = reason;)* #run }
+        quote! { #(let #names = otp_reason;)* #run }
     });
-    let (api, description, shown) = (api(model), description(model, "Server"), shown(model));
+    let (api, description, shown) = (api(model), description(model, &quote! { Server }), shown(model));
     let done = quote! { ::core::result::Result::<::otp::vm::Term<'a>, ::otp::Malformed> };
     quote! {
         #block
@@ -92,63 +95,63 @@ fn code(model: &Model) -> TokenStream {
 
             #[inline]
             fn call<'a>(
-                host: &mut ::otp::host::Host<Self>,
-                at: ::otp::host::At<'a, '_>,
-                from: ::otp::server::From<'a>,
-                request: ::otp::vm::Term<'a>,
+                otp_host: &mut ::otp::host::Host<Self>,
+                otp_at: ::otp::host::At<'a, '_>,
+                otp_from: ::otp::server::From<'a>,
+                otp_request: ::otp::vm::Term<'a>,
             ) -> #done {
-                let elements = request.tuple();
+                let otp_elements = otp_request.tuple();
                 #(#calls)*
-                let _ = (host, at, from, elements);
+                let _ = (otp_host, otp_at, otp_from, otp_elements);
                 ::core::result::Result::Err(::otp::Malformed::expected(#calls_there_are))
             }
 
             #[inline]
             fn cast<'a>(
-                host: &mut ::otp::host::Host<Self>,
-                at: ::otp::host::At<'a, '_>,
-                request: ::otp::vm::Term<'a>,
+                otp_host: &mut ::otp::host::Host<Self>,
+                otp_at: ::otp::host::At<'a, '_>,
+                otp_request: ::otp::vm::Term<'a>,
             ) -> #done {
-                let elements = request.tuple();
+                let otp_elements = otp_request.tuple();
                 #(#casts)*
-                let _ = (host, at, elements);
+                let _ = (otp_host, otp_at, otp_elements);
                 ::core::result::Result::Err(::otp::Malformed::expected(#casts_there_are))
             }
 
             #[inline]
             fn info<'a>(
-                host: &mut ::otp::host::Host<Self>,
-                at: ::otp::host::At<'a, '_>,
-                request: ::otp::vm::Term<'a>,
+                otp_host: &mut ::otp::host::Host<Self>,
+                otp_at: ::otp::host::At<'a, '_>,
+                otp_request: ::otp::vm::Term<'a>,
             ) -> #done {
                 #(#infos)*
-                let _ = (host, at, request);
+                let _ = (otp_host, otp_at, otp_request);
                 ::core::result::Result::Err(::otp::Malformed::expected("a message that it has an #[info] for"))
             }
 
             #[allow(unreachable_code)]
-            fn started<'a>(host: &mut ::otp::host::Host<Self>, at: ::otp::host::At<'a, '_>) -> #done {
+            fn started<'a>(otp_host: &mut ::otp::host::Host<Self>, otp_at: ::otp::host::At<'a, '_>) -> #done {
                 #(#started)*
-                let _ = host;
-                ::core::result::Result::Ok(at.next(::otp::Next::Wait))
+                let _ = otp_host;
+                ::core::result::Result::Ok(otp_at.next(::otp::Next::Wait))
             }
 
             #[allow(unreachable_code)]
-            fn timeout<'a>(host: &mut ::otp::host::Host<Self>, at: ::otp::host::At<'a, '_>) -> #done {
+            fn timeout<'a>(otp_host: &mut ::otp::host::Host<Self>, otp_at: ::otp::host::At<'a, '_>) -> #done {
                 #(#timeout)*
-                let _ = (host, at);
+                let _ = (otp_host, otp_at);
                 ::core::result::Result::Err(::otp::Malformed::expected("a #[timeout]"))
             }
 
             #[allow(unreachable_code)]
             fn terminate<'a>(
-                host: &mut ::otp::host::Host<Self>,
-                at: ::otp::host::At<'a, '_>,
-                reason: ::otp::Reason,
+                otp_host: &mut ::otp::host::Host<Self>,
+                otp_at: ::otp::host::At<'a, '_>,
+                otp_reason: ::otp::Reason,
             ) -> #done {
                 #(#terminate)*
-                let _ = (host, reason);
-                ::core::result::Result::Ok(at.next(::otp::Next::Wait))
+                let _ = (otp_host, otp_reason);
+                ::core::result::Result::Ok(otp_at.next(::otp::Next::Wait))
             }
 
             #shown
@@ -171,47 +174,47 @@ fn code(model: &Model) -> TokenStream {
 fn run(method: &Method, answered: bool) -> TokenStream {
     let (name, names) = (&method.name, names(method));
     let answered = answered && method.caller.is_none();
-    let caller = method.caller.as_ref().map(|reply| quote! { from.keep::<#reply>() });
+    let caller = method.caller.as_ref().map(|reply| quote! { otp_from.keep::<#reply>() });
     let arguments = quote! { #(#names,)* #caller };
     let elsewhere = match method.scheduler {
         Scheduler::Normal => None,
         Scheduler::DirtyCpu => {
-            Some(quote! { if !at.is_dirty() { return ::core::result::Result::Ok(at.to_dirty_cpu()); } })
+            Some(quote! { if !otp_at.is_dirty() { return ::core::result::Result::Ok(otp_at.to_dirty_cpu()); } })
         }
         Scheduler::DirtyIo => {
-            Some(quote! { if !at.is_dirty() { return ::core::result::Result::Ok(at.to_dirty_io()); } })
+            Some(quote! { if !otp_at.is_dirty() { return ::core::result::Result::Ok(otp_at.to_dirty_io()); } })
         }
     };
     match (method.waits, answered) {
         (false, true) => quote! {
             #elsewhere
-            let reply = host.state()?.#name(#arguments);
-            return ::core::result::Result::Ok(from.reply(at, ::otp::IntoReply::into_reply(reply)));
+            let reply = otp_host.state()?.#name(#arguments);
+            return ::core::result::Result::Ok(otp_from.reply(otp_at, ::otp::IntoReply::into_reply(reply)));
         },
         (false, false) => quote! {
             #elsewhere
-            let next = host.state()?.#name(#arguments);
-            return ::core::result::Result::Ok(at.next(::core::convert::Into::into(next)));
+            let next = otp_host.state()?.#name(#arguments);
+            return ::core::result::Result::Ok(otp_at.next(::core::convert::Into::into(next)));
         },
         (true, true) => quote! {
-            return host.run(at, move |mut state| async move {
-                let reply = ::otp::IntoReply::into_reply(state.#name(#arguments).await);
+            return otp_host.run(otp_at, move |mut otp_state| async move {
+                let reply = ::otp::IntoReply::into_reply(otp_state.#name(#arguments).await);
                 ::otp::private::answer(&reply.value);
-                (state, reply.next)
+                (otp_state, reply.next)
             });
         },
         (true, false) => {
-            let caller = caller.map(|caller| quote! { let caller = #caller; });
+            let caller = caller.map(|caller| quote! { let otp_caller = #caller; });
             let arguments = if method.caller.is_some() {
-                quote! { #(#names,)* caller }
+                quote! { #(#names,)* otp_caller }
             } else {
                 arguments
             };
             quote! {
                 #caller
-                return host.run(at, move |mut state| async move {
-                    let next = state.#name(#arguments).await;
-                    (state, ::core::convert::Into::into(next))
+                return otp_host.run(otp_at, move |mut otp_state| async move {
+                    let next = otp_state.#name(#arguments).await;
+                    (otp_state, ::core::convert::Into::into(next))
                 });
             }
         }

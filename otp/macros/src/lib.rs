@@ -3,7 +3,9 @@
 
 mod behaviour;
 mod data;
+mod gen_event;
 mod gen_server;
+mod gen_statem;
 mod supervisor;
 mod test;
 
@@ -13,6 +15,18 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn gen_server(arguments: TokenStream, item: TokenStream) -> TokenStream {
     gen_server::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes an `impl` block a handler of events, of a gen_event; see the documentation of `otp`.
+#[proc_macro_attribute]
+pub fn gen_event(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    gen_event::expand(arguments.into(), item.into()).into()
+}
+
+/// Makes an `impl` block a gen_statem; see the documentation of `otp`.
+#[proc_macro_attribute]
+pub fn gen_statem(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    gen_statem::expand(arguments.into(), item.into()).into()
 }
 
 /// Makes a function that returns a `Tree` a supervisor; see the documentation of `otp`.

@@ -25,6 +25,7 @@
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
 -export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1]).
+-export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
 -on_load(load/0).
 
 -nifs([init/2, restore/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,

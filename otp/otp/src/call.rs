@@ -21,8 +21,11 @@ pub struct Call<R> {
     state: State<R>,
 }
 
+/// Makes the answer of what came.
+type Read<R> = fn(Term<'_>) -> Result<R, CallError>;
+
 enum State<R> {
-    New { to: To, request: Request, time: Option<Duration> },
+    New { to: To, request: Request, read: Read<R>, time: Option<Duration> },
     Made(Wait<Result<R, CallError>>, Option<Duration>),
     Over,
 }
@@ -36,8 +39,20 @@ impl<R> fmt::Debug for Call<R> {
 impl<R> Unpin for Call<R> {}
 
 impl<R> Call<R> {
-    pub(crate) fn new(to: To, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Self {
-        Self { state: State::New { to, request: Box::new(request), time: Some(Duration::from_secs(5)) } }
+    pub(crate) fn new(to: To, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Self
+    where
+        R: Data,
+    {
+        Self::reading(to, request, |event| R::decode(replied(event)?).map_err(CallError::Malformed))
+    }
+
+    /// A call whose answer is not the reply itself: `read` makes it of what came, which [`replied`] knows.
+    pub(crate) fn reading(
+        to: To,
+        request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static,
+        read: Read<R>,
+    ) -> Self {
+        Self { state: State::New { to, request: Box::new(request), read, time: Some(Duration::from_secs(5)) } }
     }
 
     /// How long to wait for the answer. One that comes later is dropped.
@@ -57,19 +72,19 @@ impl<R> Call<R> {
     }
 }
 
-impl<R: Data + Send + 'static> Future for Call<R> {
+impl<R: Send + 'static> Future for Call<R> {
     type Output = Result<R, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if let State::New { .. } = self.state {
-            let State::New { to, request, time } = std::mem::replace(&mut self.state, State::Over) else {
+            let State::New { to, request, read, time } = std::mem::replace(&mut self.state, State::Over) else {
                 return Poll::Pending;
             };
             let ask = move |env: Env<'_>, turn: &Turn, number: u64| {
                 let limit = time.map_or_else(|| atom!("infinity").term(env), |time| milliseconds(time).encode(env));
                 turn.order(env, atom!("call"), &[number.encode(env), to.encode(env), request(env), limit]);
             };
-            self.state = State::Made(Wait::new(ask, answer::<R>), time);
+            self.state = State::Made(Wait::new(ask, read), time);
         }
         let State::Made(wait, time) = &mut self.state else {
             panic!("this call was polled after it had been answered");
@@ -84,8 +99,8 @@ impl<R: Data + Send + 'static> Future for Call<R> {
     }
 }
 
-/// `timeout`, `{reply, Reply}` or `{down, Reason}`.
-fn answer<R: Data>(event: Term<'_>) -> Result<R, CallError> {
+/// The reply in `timeout`, `{reply, Reply}` or `{down, Reason}`.
+pub(crate) fn replied(event: Term<'_>) -> Result<Term<'_>, CallError> {
     if event.is(atom!("timeout")) {
         return Err(CallError::Timeout(Duration::ZERO));
     }
@@ -99,5 +114,5 @@ fn answer<R: Data>(event: Term<'_>) -> Result<R, CallError> {
     {
         return Err(CallError::Refused(String::decode(why).unwrap_or_default()));
     }
-    R::decode(content).map_err(CallError::Malformed)
+    Ok(content)
 }

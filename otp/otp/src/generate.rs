@@ -3,6 +3,9 @@
 //! Pure: from what the behaviours say of themselves to texts. Whoever builds the application compiles them; they are made
 //! to be read, and carry the types that Erlang and Elixir callers (and dialyzer) go by.
 
+mod event;
+mod statem;
+
 use std::fmt::Write;
 
 use crate::process::behaviours;
@@ -24,9 +27,12 @@ pub struct Description {
 }
 
 /// Which behaviour of OTP it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Server,
+    Event,
+    /// With the type of its states, in Erlang's notation.
+    Statem(fn() -> String),
     Supervisor,
 }
 
@@ -62,16 +68,20 @@ pub fn sources(native: &str) -> Vec<Source> {
     let mut sources = vec![
         module(native, own(include_str!("../erlang/otp_native.erl"))),
         module(&format!("{native}_wait"), own(include_str!("../erlang/otp_wait.erl"))),
+        module(&format!("{native}_event"), own(include_str!("../erlang/otp_event.erl"))),
+        module(&format!("{native}_statem"), own(include_str!("../erlang/otp_statem.erl"))),
         module(&format!("{native}_pool"), own(include_str!("../erlang/otp_pool.erl"))),
         module(&format!("{native}_test"), own(include_str!("../erlang/otp_test.erl"))),
     ];
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
         let description = (behaviour.describe)();
-        let write = match description.kind {
-            Kind::Server => server,
-            Kind::Supervisor => supervisor,
+        let text = match description.kind {
+            Kind::Server => server(behaviour.name, &description, number, native),
+            Kind::Event => event::event(behaviour.name, &description, number, native),
+            Kind::Statem(state) => statem::statem(behaviour.name, &description, number, native, &state()),
+            Kind::Supervisor => supervisor(behaviour.name, &description, number, native),
         };
-        module(behaviour.name, write(behaviour.name, &description, number, native))
+        module(behaviour.name, text)
     }));
     for application in inventory::iter::<Application>() {
         let callback = format!("{}_app", application.name);
@@ -167,7 +177,7 @@ fn server(name: &str, description: &Description, number: usize, native: &str) ->
     for message in messages() {
         line(String::new());
         comment(&mut line, message.about);
-        line(ask(message));
+        line(ask(message, "server()", "gen_server:cast"));
     }
     line(String::new());
     line("%% A supervisor of any number of these.".into());
@@ -199,15 +209,14 @@ fn supervisor(name: &str, description: &Description, number: usize, native: &str
     text
 }
 
-/// The function that asks a server for `message`.
-fn ask(message: &Message) -> String {
-    let (how, reply) =
-        if message.reply.is_empty() { ("gen_server:cast", "ok") } else { ("call", message.reply.as_str()) };
+/// The function that asks for `message` whom the type `server` says.
+fn ask(message: &Message, server: &str, cast: &str) -> String {
+    let (how, reply) = if message.reply.is_empty() { (cast, "ok") } else { ("call", message.reply.as_str()) };
     let (name, typed, names) = (quoted(message.name), typed(&message.arguments), names(&message.arguments));
     let comma = if message.arguments.is_empty() { "" } else { ", " };
     let request = if message.arguments.is_empty() { name.clone() } else { format!("{{{name}, {names}}}") };
     let mut text = String::new();
-    let _ = writeln!(text, "-spec {name}(server(){comma}{typed}) -> {reply}.");
+    let _ = writeln!(text, "-spec {name}({server}{comma}{typed}) -> {reply}.");
     let _ = write!(text, "{name}(Server{comma}{names}) ->\n    {how}(Server, {request}).");
     text
 }

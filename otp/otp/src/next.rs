@@ -110,6 +110,11 @@ impl<R: Data> Caller<R> {
         Self { from: Any::keep(from), _reply: PhantomData }
     }
 
+    /// Who made it, as OTP has it.
+    pub(crate) fn from(&self) -> Any {
+        self.from.clone()
+    }
+
     /// Answers the call.
     pub fn reply(self, reply: R) {
         turn(|env, turn| {

@@ -162,7 +162,7 @@ impl<S> Pool<S> {
 }
 
 impl<S: Startable> Pool<S> {
-    fn ask<R>(
+    fn ask<R: Data>(
         &self,
         what: &'static Atom,
         content: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static,

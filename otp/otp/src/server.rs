@@ -157,7 +157,7 @@ impl<S> Server<S> {
     }
 
     #[doc(hidden)]
-    pub fn call_with<R>(&self, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Call<R> {
+    pub fn call_with<R: Data>(&self, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Call<R> {
         Call::new(self.to.clone(), request)
     }
 }

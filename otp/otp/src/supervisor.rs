@@ -91,13 +91,15 @@ pub(crate) enum How {
     One { name: Option<String>, arguments: Box<dyn for<'a> Fn(Env<'a>) -> Vec<RawTerm>> },
     /// `start_pool`.
     Pool { name: Option<String>, config: crate::pool::Config },
+    /// `gen_event:start_link`.
+    Events { name: String },
 }
 
 impl How {
     fn function(&self, env: Env<'_>) -> RawTerm {
         let function = match self {
             Self::One { name: Some(_), .. } => atom!("start_link_as"),
-            Self::One { name: None, .. } => atom!("start_link"),
+            Self::One { name: None, .. } | Self::Events { .. } => atom!("start_link"),
             Self::Pool { .. } => atom!("start_pool"),
         };
         function.raw(env)
@@ -116,8 +118,17 @@ impl How {
                 );
                 vec![name, config.encode(env)]
             }
+            Self::Events { name } => vec![env.tuple(&[atom!("local").raw(env), env.atom(name).raw()]).raw()],
         };
         env.list(&arguments).raw()
+    }
+
+    /// The modules that run in the process; those of handlers come and go.
+    fn modules(&self, env: Env<'_>, own: RawTerm) -> RawTerm {
+        match self {
+            Self::Events { .. } => atom!("dynamic").raw(env),
+            _ => env.list(&[own]).raw(),
+        }
     }
 }
 
@@ -158,6 +169,7 @@ impl Child {
         self.id.clone_from(&name);
         match &mut self.start {
             How::One { name: own, .. } | How::Pool { name: own, .. } => *own = Some(name),
+            How::Events { name: own } => *own = name,
         }
         self
     }
@@ -199,7 +211,7 @@ impl Child {
                 (atom!("restart"), self.restart.raw(env)),
                 (atom!("shutdown"), shutdown),
                 (atom!("type"), kind.raw(env)),
-                (atom!("modules"), env.list(&[module]).raw()),
+                (atom!("modules"), self.start.modules(env, module)),
             ],
         )
     }

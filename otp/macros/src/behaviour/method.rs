@@ -1,6 +1,7 @@
 //! A callback as it was written.
 
 use quote::ToTokens;
+use syn::visit_mut::VisitMut;
 use syn::{
     FnArg, GenericArgument, Ident, ImplItemFn, Pat, PathArguments, ReceiverKind, ReturnType, Signature, Type, TypePath,
 };
@@ -10,6 +11,8 @@ use super::Problems;
 /// A callback and what its callers say.
 pub(crate) struct Method {
     pub(crate) name: Ident,
+    /// The argument that is the state of a machine, where the callback of one begins with it.
+    pub(crate) state: Option<(Ident, Type)>,
     pub(crate) arguments: Vec<(Ident, Type)>,
     /// The type of the reply to a caller that the last argument is, where it is one.
     pub(crate) caller: Option<Type>,
@@ -38,10 +41,23 @@ pub(crate) enum Role {
     AfterInit,
     Timeout,
     Terminate,
+    TakeOver,
     Upgrade,
 }
 
-const ROLES: [(&str, Role); 9] = [
+impl Role {
+    /// Whether it makes a state of its own, and so has no `self`.
+    pub(crate) fn makes_state(self) -> bool {
+        matches!(self, Self::Upgrade | Self::TakeOver)
+    }
+
+    /// Whether a machine's callback of this role is told the state that the machine is in.
+    pub(crate) fn in_state(self) -> bool {
+        !self.makes_state() && self != Self::Enter
+    }
+}
+
+const ROLES: [(&str, Role); 10] = [
     ("call", Role::Call),
     ("cast", Role::Cast),
     ("info", Role::Info),
@@ -50,6 +66,7 @@ const ROLES: [(&str, Role); 9] = [
     ("after_init", Role::AfterInit),
     ("timeout", Role::Timeout),
     ("terminate", Role::Terminate),
+    ("take_over", Role::TakeOver),
     ("upgrade", Role::Upgrade),
 ];
 
@@ -130,6 +147,7 @@ impl Method {
         let docs = attributes.iter().filter(|a| a.path().is_ident("doc")).cloned().collect();
         Self {
             name: sig.ident.clone(),
+            state: None,
             arguments,
             caller: None,
             result,
@@ -154,9 +172,34 @@ impl Method {
         }
     }
 
+    /// Takes the state out of the arguments, which comes first.
+    pub(crate) fn find_state(&mut self, ty: &str, wrong: &mut Problems) {
+        if self.arguments.is_empty() {
+            wrong.add(&self.name, &format!("after `&mut self` comes the state: `state: {ty}`, or `state: &{ty}`"));
+            return;
+        }
+        self.state = Some(self.arguments.remove(0));
+    }
+
+    /// Writes the type itself for `Self`, which stands for another one where the generated code repeats a signature.
+    pub(crate) fn name_self(&mut self, name: &Ident) {
+        let types = self.arguments.iter_mut().chain(&mut self.state).map(|(_, ty)| ty);
+        types.chain(&mut self.caller).chain(&mut self.result).for_each(|ty| Named(name).visit_type_mut(ty));
+    }
+
     /// Whether the result is a `Next`.
     pub(crate) fn returns(&self, name: &str) -> bool {
         self.result.as_ref().is_some_and(|result| last_name(result).is_some_and(|last| last == name))
+    }
+}
+
+struct Named<'a>(&'a Ident);
+
+impl VisitMut for Named<'_> {
+    fn visit_ident_mut(&mut self, ident: &mut Ident) {
+        if ident == "Self" {
+            *ident = Ident::new(&self.0.to_string(), ident.span());
+        }
     }
 }
 

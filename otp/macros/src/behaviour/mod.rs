@@ -6,8 +6,10 @@ mod model;
 mod problems;
 mod text;
 
-pub(crate) use api::{api, arm, description, shown};
+pub(crate) use api::{api, arm, asked, description, show, shown};
 pub(crate) use method::{Method, Role, Scheduler, role};
 pub(crate) use model::{Model, Shape, without_roles};
 pub(crate) use problems::Problems;
+#[cfg(test)]
+pub(crate) use problems::said;
 pub(crate) use text::{arguments, described, names, snake, split, there_are};

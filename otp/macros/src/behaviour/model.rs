@@ -18,6 +18,8 @@ pub(crate) struct Model {
     pub(crate) options: Options,
     pub(crate) init: Method,
     pub(crate) callbacks: Vec<(Role, Method)>,
+    /// The trait of what a call may return.
+    pub(crate) answer: TokenStream,
 }
 
 /// What stands in the parentheses of the attribute.
@@ -41,6 +43,12 @@ pub(crate) struct Shape {
     pub(crate) init: &'static str,
     /// The types that the attribute takes, as in `state = State`.
     pub(crate) types: &'static [&'static str],
+    /// Functions of its module that callers' names must leave alone.
+    pub(crate) taken: &'static [&'static str],
+    /// Whether it is a machine, whose callbacks are told its state.
+    pub(crate) in_states: bool,
+    /// The trait of what a call may return.
+    pub(crate) answer: fn(&Ident) -> TokenStream,
 }
 
 impl Model {
@@ -88,11 +96,15 @@ impl Model {
                         wrong.add(&function.sig.ident, &format!("{} has no such callback", shape.one));
                         continue;
                     }
-                    let with_self = role != Role::Upgrade;
-                    let mut method = Method::of(&function.sig, &function.attrs, scheduler, with_self, &mut wrong);
+                    let mut method =
+                        Method::of(&function.sig, &function.attrs, scheduler, !role.makes_state(), &mut wrong);
                     if role == Role::Call {
                         method.find_caller(&mut wrong);
                     }
+                    if shape.in_states && role.in_state() {
+                        method.find_state(&options.state_name(), &mut wrong);
+                    }
+                    method.name_self(&name);
                     callbacks.push((role, method));
                 }
                 (None, false) => {}
@@ -103,6 +115,7 @@ impl Model {
         }
         let model = init.map(|init| Self {
             module: options.module.clone().unwrap_or_else(|| super::snake(&name.to_string())),
+            answer: (shape.answer)(&name),
             block,
             name,
             options,
@@ -110,7 +123,7 @@ impl Model {
             callbacks,
         });
         if let Some(model) = &model {
-            model.check(&mut wrong);
+            model.check(shape, &mut wrong);
         }
         wrong.finish()?;
         model.ok_or_else(|| Error::new(proc_macro2::Span::call_site(), "no init"))
@@ -121,14 +134,21 @@ impl Model {
     }
 
     /// What holds for the callbacks of every behaviour.
-    fn check(&self, wrong: &mut Problems) {
-        for role in [Role::AfterInit, Role::Terminate, Role::Enter] {
+    fn check(&self, shape: &Shape, wrong: &mut Problems) {
+        let upgraded = if shape.in_states { 2 } else { 1 };
+        for role in [Role::AfterInit, Role::Terminate, Role::Enter, Role::TakeOver] {
             if let Some(second) = self.of(role).nth(1) {
                 wrong.add(&second.name, "there is one such callback already");
             }
         }
         for (role, method) in &self.callbacks {
             let count = method.arguments.len();
+            if matches!(role, Role::Call | Role::Cast) && shape.taken.iter().any(|name| method.name == name) {
+                wrong.add(
+                    &method.name,
+                    "its module in Erlang has a function of this name, which OTP calls: choose another",
+                );
+            }
             match role {
                 Role::AfterInit if count != 0 => {
                     wrong.add(&method.name, "this takes `&mut self` and nothing else: what it needs is in the state");
@@ -139,11 +159,14 @@ impl Model {
                         "this takes `&mut self`, and the reason if it wants to: `reason: otp::Reason`",
                     );
                 }
-                Role::Upgrade if count != 1 || method.result.is_none() || method.waits => {
-                    wrong.add(
-                        &method.name,
-                        "this takes a state as it was and returns it as it is now: `fn name(old: Old) -> Self`",
-                    );
+                Role::Upgrade if count != upgraded || method.result.is_none() || method.waits => {
+                    let what = if shape.in_states {
+                        "this takes state and data as they were and returns them as they are now: `fn name(state: OldState, old: \
+                         Old) -> (State, Self)`"
+                    } else {
+                        "this takes a state as it was and returns it as it is now: `fn name(old: Old) -> Self`"
+                    };
+                    wrong.add(&method.name, what);
                 }
                 _ => {}
             }
@@ -183,6 +206,14 @@ impl Options {
         options
     }
 
+    /// How the type of a machine's states is called, as far as it is known.
+    fn state_name(&self) -> String {
+        self.types
+            .iter()
+            .find(|(word, _)| word == "state")
+            .map_or_else(|| "State".to_owned(), |(_, ty)| ty.to_token_stream().to_string())
+    }
+
     /// What the Erlang half is told of the behaviour, in Erlang's notation.
     pub(crate) fn written(&self, model: &Model) -> String {
         let mut words = Vec::new();
@@ -195,6 +226,9 @@ impl Options {
         }
         if terminates {
             words.push("terminate");
+        }
+        if model.of(Role::Enter).next().is_some() {
+            words.push("enter");
         }
         // Work before the end, and news of others' ends, are only possible for who is not ended by those.
         if self.trap_exit || terminates || exits {

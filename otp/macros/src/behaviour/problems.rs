@@ -21,3 +21,14 @@ impl Problems {
         self.0.map_or(Ok(()), Err)
     }
 }
+
+/// What the errors in generated code say.
+#[cfg(test)]
+pub(crate) fn said(code: &proc_macro2::TokenStream) -> Vec<String> {
+    let text = code.to_string();
+    let each = text.split("compile_error ! {").skip(1).map(|rest| {
+        let rest = rest.trim_start().trim_start_matches('"');
+        rest.split("\" }").next().unwrap_or_default().trim_end().trim_end_matches('"').to_owned()
+    });
+    each.collect()
+}

@@ -1,0 +1,74 @@
+%% Door: a gen_statem in Rust. Generated: change it there.
+-module(door).
+-behaviour(gen_statem).
+-export([start_link/1, start_link_as/2, code_length/1, wait_until_open/1, change_code/2, button/2]).
+-export([init/1, callback_mode/0, handle_event/4, code_change/4, format_status/1]).
+-export(['$otp'/0, start_pool/2]).
+-export_type([state/0]).
+
+-type state() :: locked | open | blocked.
+-type data() :: {module(), reference()}.
+
+-spec start_link(Code :: binary()) -> gen_statem:start_ret().
+start_link(Code) ->
+    gen_statem:start_link(?MODULE, {Code}, []).
+
+%% The same with a name on this node.
+-spec start_link_as(Name :: atom(), Code :: binary()) -> gen_statem:start_ret().
+start_link_as(Name, Code) ->
+    gen_statem:start_link({local, Name}, ?MODULE, {Code}, []).
+
+%% How many digits the code has.
+-spec code_length(gen_statem:server_ref()) -> non_neg_integer().
+code_length(Server) ->
+    call(Server, code_length).
+
+%% Answered when the door is open.
+-spec wait_until_open(gen_statem:server_ref()) -> ok.
+wait_until_open(Server) ->
+    call(Server, wait_until_open).
+
+%% A new code, which only who is inside may set.
+-spec change_code(gen_statem:server_ref(), Code :: binary()) -> ok | {error, binary()}.
+change_code(Server, Code) ->
+    call(Server, {change_code, Code}).
+
+%% Presses a button. What is pressed while the door is open counts when it is locked again.
+-spec button(gen_statem:server_ref(), Digit :: non_neg_integer()) -> ok.
+button(Server, Digit) ->
+    gen_statem:cast(Server, {button, Digit}).
+
+%% A supervisor of any number of these.
+start_pool(Name, Config) ->
+    door_native_pool:start_link(?MODULE, Name, Config).
+
+%% Where processes of this kind begin, for who supervises them.
+'$otp'() ->
+    {door_native_statem, 1, [enter]}.
+
+%% A request that is not of its type is an error of the caller's.
+call(Server, Request) ->
+    case gen_statem:call(Server, Request) of
+        {'$refused', Why} -> erlang:error({refused, Why});
+        Reply -> Reply
+    end.
+
+%% ---------------------------------------------------------------- what gen_statem calls
+
+init(Arguments) ->
+    door_native_statem:init(1, Arguments, [enter]).
+
+callback_mode() ->
+    [handle_event_function, state_enter].
+
+%% A process goes on in the build that it began in, until its code is changed.
+-spec handle_event(gen_statem:event_type() | enter, term(), state(), data()) ->
+          gen_statem:event_handler_result(state()) | gen_statem:state_enter_result(state()).
+handle_event(Type, Content, State, {Machine, _} = Data) ->
+    Machine:event(Type, Content, State, Data).
+
+code_change(_OldVsn, State, Data, _Extra) ->
+    door_native_statem:code_change(1, State, Data).
+
+format_status(Status) ->
+    door_native_statem:format_status(Status).

@@ -1,0 +1,102 @@
+%% What the callback modules of the handlers of events have in common.
+%%
+%% The process is gen_event's, and may have handlers of others. The state of one of ours is {?MODULE, Slot}: this module, of the
+%% build that the handler belongs to, and the reference to the state itself. {event, Event}, {call, Request} or {info, Message}
+%% goes into handle/2; what comes out is
+%%
+%%   keep, hibernate, remove            what becomes of the handler
+%%   {swap, Module, Arguments}          that one comes instead
+%%   {reply, Reply, What}               to who called, and one of the above
+%%   {orders, Orders, Result}, wait, …  the callback has orders, or waits (MODULE_wait)
+%%   {answer, Result, ok}               a callback that waited has come to its result
+%%   {unknown, Why}                     nobody is there for this
+%%   dirty_cpu, dirty_io                ask again on a scheduler that may be held up
+-module('MODULE_event').
+
+-export([init/2, event/3, call/3, info/2, terminate/2, code_change/2, format_status/1, shown/1]).
+
+init(Number, Arguments) ->
+    case 'MODULE':init(Number, Arguments) of
+        {Slot, Result} when is_reference(Slot) -> initial('MODULE_wait':settle(Result, Slot), Slot);
+        Else -> initial(Else, none)
+    end.
+
+initial(ok, Slot) -> {ok, {?MODULE, Slot}};
+initial({stop, Why}, _Slot) -> {error, Why};
+initial(ignore, _Slot) -> {error, ignore}.
+
+event(Module, Event, {_, Slot} = State) ->
+    case handled({event, Event}, Slot) of
+        {unknown, Why} ->
+            warn(Module, event, Event, Why),
+            {ok, State};
+        What ->
+            what(What, State)
+    end.
+
+call(Module, Request, {_, Slot} = State) ->
+    case handled({call, Request}, Slot) of
+        {unknown, Why} ->
+            warn(Module, call, Request, Why),
+            {ok, {'$refused', Why}, State};
+        {reply, Reply, keep} ->
+            {ok, Reply, State};
+        {reply, Reply, hibernate} ->
+            {ok, Reply, State, hibernate};
+        {reply, Reply, remove} ->
+            {remove_handler, Reply};
+        {reply, Reply, {swap, Other, Arguments}} ->
+            {swap_handler, Reply, '$swap', State, Other, {'$swap', Arguments}}
+    end.
+
+%% Every handler gets every message; one that is for none of them may be for another process's eyes only.
+info(Message, {_, Slot} = State) ->
+    case handled({info, Message}, Slot) of
+        {unknown, _} -> {ok, State};
+        What -> what(What, State)
+    end.
+
+what(keep, State) -> {ok, State};
+what(hibernate, State) -> {ok, State, hibernate};
+what(remove, _State) -> remove_handler;
+what({swap, Other, Arguments}, State) -> {swap_handler, '$swap', State, Other, {'$swap', Arguments}}.
+
+handled(Message, Slot) ->
+    case settled('MODULE':handle(Slot, Message), Message, Slot) of
+        {answer, Result, ok} -> Result;
+        Result -> Result
+    end.
+
+settled(dirty_cpu, Message, Slot) -> settled('MODULE':handle_dirty_cpu(Slot, Message), Message, Slot);
+settled(dirty_io, Message, Slot) -> settled('MODULE':handle_dirty_io(Slot, Message), Message, Slot);
+settled(Result, _Message, Slot) -> 'MODULE_wait':settle(Result, Slot).
+
+warn(Module, Kind, Message, Why) ->
+    logger:warning(#{label => {otp, unknown_event}, module => Module, name => self(), type => Kind, event => Message,
+                     reason => Why},
+                   #{domain => [otp], report_cb => fun report/1}).
+
+report(#{module := Module, name := Name, type := Kind, event := Event, reason := Why}) ->
+    {"~tp, a handler of ~tp, has nobody for the ~tp ~tp: ~ts", [Module, Name, Kind, Event, Why]}.
+
+%% What the handler leaves, to who deletes it or takes its place.
+terminate(Why, {_, Slot}) ->
+    {answer, Left, ok} = 'MODULE_wait':settle('MODULE':on(Slot, {terminate, Why}), Slot),
+    Left.
+
+%% To this build, from whichever it was.
+code_change(_Number, {?MODULE, _} = State) ->
+    {ok, State};
+code_change(Number, {Old, Slot}) ->
+    case 'MODULE':restore(Number, Old:shown(Slot)) of
+        {ok, New} -> {ok, {?MODULE, New}};
+        {error, Why} -> {error, Why}
+    end.
+
+format_status(Status) ->
+    maps:map(fun(state, {_, Slot}) -> shown(Slot); (_, Value) -> Value end, Status).
+
+shown(Slot) ->
+    try 'MODULE':on(Slot, state)
+    catch _:_ -> '(a callback has it)'
+    end.

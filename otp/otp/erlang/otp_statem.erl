@@ -1,0 +1,104 @@
+%% What the callback modules of the gen_statems have in common.
+%%
+%% The process is gen_statem's; its data is {?MODULE, Slot}: this module, of the build that the process belongs to, and the
+%% reference to the data itself. An event goes into handle/2 as {Type, Content, State}, and what comes out is what gen_statem's
+%% callbacks return, without the data: {next_state, NextState, Actions} gets it here. Beside that:
+%%
+%%   {orders, Orders, Result}, wait, …  the callback has orders, or waits (MODULE_wait)
+%%   {answer, Result, ok}               a callback that waited has come to its result
+%%   {unknown, Why}                     nobody is there for this event
+%%   dirty_cpu, dirty_io                ask again on a scheduler that may be held up
+-module('MODULE_statem').
+
+-export([init/3, enter_pool/6, event/4, terminate/3, code_change/3, format_status/1, shown/1]).
+
+init(Number, Arguments, Options) ->
+    lists:member(trap_exit, Options) andalso process_flag(trap_exit, true),
+    case 'MODULE':init(Number, Arguments) of
+        {Slot, Result} when is_reference(Slot) -> first('MODULE_wait':settle(Result, Slot), Slot, Options);
+        Else -> Else
+    end.
+
+first({first, State, Actions}, Slot, Options) ->
+    case lists:member(started, Options) of
+        true -> {ok, State, {?MODULE, Slot}, [{next_event, internal, '$started'} | Actions]};
+        false -> {ok, State, {?MODULE, Slot}, Actions}
+    end;
+first(Else, _Slot, _Options) ->
+    Else.
+
+%% A child of a pool: it answers whoever asked for it. See enter_pool/6 in MODULE, whose words these are.
+enter_pool({_, From} = Start, _Pool, Module, Number, Argument, Options) ->
+    put('$initial_call', {Module, init, 1}),
+    try init(Number, Argument, Options) of
+        {ok, State, Data, Actions} ->
+            gen:reply(From, {ok, self()}),
+            gen_statem:enter_loop(Module, [], State, Data, self(), Actions);
+        ignore ->
+            gen:reply(From, ignore),
+            exit({shutdown, {'$otp_no_start', ignore}});
+        {stop, Reason} ->
+            no_start(Start, Reason, Reason)
+    catch
+        error:Reason:Stack -> no_start(Start, Reason, {Reason, Stack})
+    end.
+
+no_start({again, _From}, _Reason, Why) ->
+    exit(Why);
+no_start({first, From}, Reason, _Why) ->
+    gen:reply(From, {error, Reason}),
+    exit({shutdown, {'$otp_no_start', Reason}}).
+
+event(Type, Content, State, {_, Slot} = Data) ->
+    Event = {Type, Content, State},
+    result(settled('MODULE':handle(Slot, Event), Event, Slot), Event, Data).
+
+settled(dirty_cpu, Event, Slot) -> settled('MODULE':handle_dirty_cpu(Slot, Event), Event, Slot);
+settled(dirty_io, Event, Slot) -> settled('MODULE':handle_dirty_io(Slot, Event), Event, Slot);
+settled(Result, _Event, Slot) -> 'MODULE_wait':settle(Result, Slot).
+
+result({next_state, State, Actions}, _Event, Data) -> {next_state, State, Data, Actions};
+result({answer, Result, ok}, Event, Data) -> result(Result, Event, Data);
+result({unknown, Why}, Event, _Data) -> unknown(Event, Why);
+result(Result, _Event, _Data) -> Result.
+
+unknown({info, {'EXIT', _Process, normal}, _State}, _Why) ->
+    keep_state_and_data;
+unknown({info, {'EXIT', _Process, Reason}, _State}, _Why) ->
+    %% Who traps exits to do its work before its end, and is not told of those of others, ends as if it trapped none.
+    {stop, Reason};
+unknown({{call, From}, Request, State}, Why) ->
+    warn(call, Request, State, Why),
+    {keep_state_and_data, {reply, From, {'$refused', Why}}};
+unknown({Type, Content, State}, Why) ->
+    warn(Type, Content, State, Why),
+    keep_state_and_data.
+
+warn(Type, Content, State, Why) ->
+    {Module, _, _} = proc_lib:translate_initial_call(self()),
+    logger:warning(#{label => {otp, unknown_event}, module => Module, name => self(), type => Type, event => Content,
+                     state => State, reason => Why},
+                   #{domain => [otp], report_cb => fun report/1}).
+
+report(#{module := Module, name := Name, type := Type, event := Event, state := State, reason := Why}) ->
+    {"~tp (~tp), in the state ~tp, has nobody for the ~tp ~tp: ~ts", [Module, Name, State, Type, Event, Why]}.
+
+terminate(Reason, State, {_, Slot}) ->
+    'MODULE_wait':settle('MODULE':on(Slot, {terminate, Reason, State}), Slot).
+
+%% To this build, from whichever it was.
+code_change(_Number, State, {?MODULE, _} = Data) ->
+    {ok, State, Data};
+code_change(Number, State, {Old, Slot}) ->
+    case 'MODULE':restore(Number, {State, Old:shown(Slot)}) of
+        {ok, New} -> {ok, 'MODULE':on(New, restored), {?MODULE, New}};
+        {error, Why} -> Why
+    end.
+
+format_status(Status) ->
+    maps:map(fun(data, {_, Slot}) -> shown(Slot); (_, Value) -> Value end, Status).
+
+shown(Slot) ->
+    try 'MODULE':on(Slot, state)
+    catch _:_ -> '(a callback has it)'
+    end.
