@@ -4,16 +4,18 @@
 -export(['$otp'/0, start_pool/2]).
 -export_type([server/0]).
 
-%% A process, its name on this node, or its name on another.
--type server() :: pid() | atom() | {atom(), node()}.
+%% A process, its name on this node, its name on another, or among all.
+-type server() :: pid() | atom() | {atom(), node()} | {global, term()}.
 -type started() :: {ok, pid()} | ignore | {error, term()}.
 
 -spec start_link(Start :: integer()) -> started().
 start_link(Start) ->
     counter_native:start_link(?MODULE, 0, undefined, {Start}, []).
 
-%% The same with a name on this node.
--spec start_link_as(Name :: atom(), Start :: integer()) -> started().
+%% The same with a name on this node, or among all connected ones.
+-spec start_link_as(Name :: atom() | {global, term()}, Start :: integer()) -> started().
+start_link_as({global, _} = Name, Start) ->
+    counter_native:start_link(?MODULE, 0, Name, {Start}, []);
 start_link_as(Name, Start) ->
     counter_native:start_link(?MODULE, 0, {local, Name}, {Start}, []).
 

@@ -13,8 +13,10 @@
 start_link(Code) ->
     gen_statem:start_link(?MODULE, {Code}, []).
 
-%% The same with a name on this node.
--spec start_link_as(Name :: atom(), Code :: binary()) -> gen_statem:start_ret().
+%% The same with a name on this node, or among all connected ones.
+-spec start_link_as(Name :: atom() | {global, term()}, Code :: binary()) -> gen_statem:start_ret().
+start_link_as({global, _} = Name, Code) ->
+    gen_statem:start_link(Name, ?MODULE, {Code}, []);
 start_link_as(Name, Code) ->
     gen_statem:start_link({local, Name}, ?MODULE, {Code}, []).
 

@@ -22,7 +22,7 @@
 -record(pool, {parent :: pid(), name :: term(), module :: module(), config :: config(), debug = [],
                children :: ets:tid(), count = 0 :: non_neg_integer(), restarts = [] :: [integer()]}).
 
--spec start_link(module(), undefined | {local, atom()}, config()) -> {ok, pid()} | {error, term()}.
+-spec start_link(module(), undefined | {local, atom()} | {global, term()}, config()) -> {ok, pid()} | {error, term()}.
 start_link(Module, Name, Config) ->
     proc_lib:start_link(?MODULE, init, [{self(), Name}, Module, Config]).
 
@@ -43,6 +43,11 @@ register_name(undefined) ->
 register_name({local, Name}) ->
     try register(Name, self())
     catch error:badarg -> {false, whereis(Name)}
+    end;
+register_name({global, Name}) ->
+    case global:register_name(Name, self()) of
+        yes -> true;
+        no -> {false, global:whereis_name(Name)}
     end.
 
 loop(Pool) ->

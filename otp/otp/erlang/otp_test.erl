@@ -1,7 +1,7 @@
 %% Runs the tests of a library inside of the VM, several at a time, and tells of them as cargo does.
 -module('MODULE_test').
 
--export([main/1, evaluate/1]).
+-export([main/1, evaluate/1, start_node/2, evaluate_on/3]).
 
 %% What was asked for on the command line: parts of names, --exact, --ignored, --include-ignored, --list,
 %% --test-threads=N. Ends the VM: 0 when all passed, 101 when one failed, as cargo's tests do.
@@ -113,3 +113,26 @@ evaluate(Text) ->
     {ok, Expressions} = erl_parse:parse_exprs(Tokens),
     {value, Value, _} = erl_eval:exprs(Expressions, []),
     Value.
+
+%% ---------------------------------------------------------------- other nodes
+
+%% Another node on this machine, with the code of this one and no connection to it: it is spoken to through its standard input
+%% and output, whatever becomes of its connections. It ends with the process that starts it.
+start_node(Name, Flags) ->
+    is_alive() orelse erlang:error(this_node_has_no_name),
+    [_, Host] = string:split(atom_to_list(node()), "@"),
+    Common = ["-setcookie", atom_to_list(erlang:get_cookie()) | passed_on() ++ [unicode:characters_to_list(F) || F <- Flags]],
+    {ok, Peer, Node} = peer:start_link(#{name => unicode:characters_to_list(Name), host => Host, args => Common,
+                                         longnames => net_kernel:longnames(), connection => standard_io,
+                                         wait_boot => 120000}),
+    {Peer, Node, list_to_integer(peer:call(Peer, os, getpid, []))}.
+
+%% What this node was started with and another one needs as well: where the code is, and how nodes talk to each other.
+passed_on() ->
+    Own = [["-pa", filename:absname(Path)] || Path <- code:get_path(), not lists:prefix(code:lib_dir(), Path), Path =/= ""],
+    Wire = [["-" ++ atom_to_list(Flag) | Values] || {Flag, Values} <- init:get_arguments(),
+                                                    lists:member(Flag, [proto_dist, ssl_dist_optfile, kernel])],
+    lists:append(Own ++ Wire).
+
+evaluate_on(Peer, Text, Time) ->
+    peer:call(Peer, ?MODULE, evaluate, [Text], Time).

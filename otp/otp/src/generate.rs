@@ -160,8 +160,8 @@ fn server(name: &str, description: &Description, number: usize, native: &str) ->
     line(format!("-export([{}]).", exported.join(", ")));
     line(format!("-export([{}]).", hidden.join(", ")));
     line("-export_type([server/0]).\n".into());
-    line("%% A process, its name on this node, or its name on another.".into());
-    line("-type server() :: pid() | atom() | {atom(), node()}.".into());
+    line("%% A process, its name on this node, its name on another, or among all.".into());
+    line("-type server() :: pid() | atom() | {atom(), node()} | {global, term()}.".into());
     line("-type started() :: {ok, pid()} | ignore | {error, term()}.\n".into());
     let (typed, names) = (typed(&description.start), names(&description.start));
     line(format!("-spec start_link({typed}) -> started()."));
@@ -169,11 +169,15 @@ fn server(name: &str, description: &Description, number: usize, native: &str) ->
         "start_link({names}) ->\n    {native}:start_link(?MODULE, {number}, undefined, {{{names}}}, {options}).\n"
     ));
     let comma = if starts == 0 { "" } else { ", " };
-    line("%% The same with a name on this node.".into());
-    line(format!("-spec start_link_as(Name :: atom(){comma}{typed}) -> started()."));
-    line(format!(
-        "start_link_as(Name{comma}{names}) ->\n    {native}:start_link(?MODULE, {number}, {{local, Name}}, {{{names}}}, {options})."
-    ));
+    line("%% The same with a name on this node, or among all connected ones.".into());
+    line(format!("-spec start_link_as(Name :: atom() | {{global, term()}}{comma}{typed}) -> started()."));
+    let start = |pattern: &str, name: &str| {
+        format!(
+            "start_link_as({pattern}{comma}{names}) ->\n    {native}:start_link(?MODULE, {number}, {name}, {{{names}}}, {options})"
+        )
+    };
+    line(start("{global, _} = Name", "Name") + ";");
+    line(start("Name", "{local, Name}") + ".");
     for message in messages() {
         line(String::new());
         comment(&mut line, message.about);

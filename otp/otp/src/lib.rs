@@ -6,6 +6,7 @@ extern crate self as otp;
 mod address;
 pub mod ask;
 mod call;
+pub mod cluster;
 pub mod data;
 pub mod erlang;
 pub mod event;
@@ -31,6 +32,7 @@ mod work;
 
 pub use address::Pid;
 pub use call::Call;
+pub use cluster::Group;
 pub use data::{Any, Bytes, Data, Malformed, Name};
 pub use event::{EventManager, GenEvent, Handled, events};
 pub use host::{Init, NoStart};

@@ -13,7 +13,7 @@ use crate::call::Call;
 use crate::data::{Any, Data, Elements, Malformed};
 use crate::reason::{CallError, Reason, milliseconds};
 use crate::server::Server;
-use crate::start::{StartError, Startable, outcome, read};
+use crate::start::{Named, StartError, Startable, outcome, read};
 use crate::supervisor::{Arguments, Child, How, map, shutdown_time};
 use crate::vm::abi::RawTerm;
 use crate::vm::{Atom, Env, Term};
@@ -109,7 +109,7 @@ impl<S> PoolChild<S> {
 impl<S: Startable> From<PoolChild<S>> for Child {
     fn from(pool: PoolChild<S>) -> Self {
         let id = pool.name.clone().unwrap_or_else(|| format!("{}_pool", S::MODULE));
-        Child::new(S::MODULE, true, None, How::Pool { name: pool.name, config: pool.config }).id(id)
+        Child::new(S::MODULE, true, None, How::Pool { name: pool.name.map(Named::Local), config: pool.config }).id(id)
     }
 }
 
@@ -158,6 +158,11 @@ impl<S> Pool<S> {
     /// The pool of this name on another node: its children run there.
     pub fn named_on(name: &str, node: &str) -> Self {
         Self::at(To::name_on(name, node))
+    }
+
+    /// The pool that bears this name among all connected nodes: its children run where it does.
+    pub fn global(name: &str) -> Self {
+        Self::at(To::global(name))
     }
 }
 

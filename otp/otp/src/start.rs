@@ -11,6 +11,7 @@ use crate::atom;
 use crate::data::{Any, Data, Elements, Malformed};
 use crate::reason::Reason;
 use crate::server::Server;
+use crate::vm::abi::RawTerm;
 use crate::vm::{Env, Term, Turn};
 use crate::waiting::Wait;
 
@@ -21,6 +22,34 @@ pub trait Startable: 'static {
     type Argument: Elements + Send + 'static;
 }
 
+/// The name that a process is to bear from its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// On its node.
+    Local(String),
+    /// Among all connected nodes.
+    Global(String),
+}
+
+impl Named {
+    /// `Name` or `{global, Name}`, as our own modules take it.
+    pub(crate) fn short(&self, env: Env<'_>) -> RawTerm {
+        match self {
+            Self::Local(name) => env.atom(name).raw(),
+            Self::Global(_) => self.long(env),
+        }
+    }
+
+    /// `{local, Name}` or `{global, Name}`, as OTP has it.
+    pub(crate) fn long(&self, env: Env<'_>) -> RawTerm {
+        let (kind, name) = match self {
+            Self::Local(name) => (atom!("local"), name),
+            Self::Global(name) => (atom!("global"), name),
+        };
+        env.tuple(&[kind.raw(env), env.atom(name).raw()]).raw()
+    }
+}
+
 /// The start of a process of the kind `S`, linked to the one that awaits this.
 #[must_use = "nothing is started until it is awaited"]
 pub struct Start<S: Startable> {
@@ -28,7 +57,7 @@ pub struct Start<S: Startable> {
 }
 
 enum State<S: Startable> {
-    New { argument: S::Argument, name: Option<String> },
+    New { argument: S::Argument, name: Option<Named> },
     Begun(Wait<Result<Server<S>, StartError>>),
     Over,
 }
@@ -50,7 +79,16 @@ impl<S: Startable> Start<S> {
     /// Registers the process under this name on its node.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         if let State::New { name: named, .. } = &mut self.state {
-            *named = Some(name.into());
+            *named = Some(Named::Local(name.into()));
+        }
+        self
+    }
+
+    /// Registers the process under this name among all connected nodes, where [`Server::global`] finds it. What happens when
+    /// both sides of a cut link have one is said in [`global`](crate::cluster::global).
+    pub fn global_name(mut self, name: impl Into<String>) -> Self {
+        if let State::New { name: named, .. } = &mut self.state {
+            *named = Some(Named::Global(name.into()));
         }
         self
     }
@@ -66,7 +104,7 @@ impl<S: Startable> Future for Start<S> {
                     let mut arguments = argument.encode_all(env);
                     let function = match name {
                         Some(name) => {
-                            arguments.insert(0, env.atom(&name).raw());
+                            arguments.insert(0, name.short(env));
                             atom!("start_link_as")
                         }
                         None => atom!("start_link"),

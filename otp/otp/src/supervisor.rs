@@ -9,7 +9,7 @@ use crate::atom;
 use crate::data::{Data, Elements, Malformed};
 use crate::process::Started;
 use crate::reason::milliseconds;
-use crate::start::Startable;
+use crate::start::{Named, Startable};
 use crate::vm::abi::RawTerm;
 use crate::vm::{Atom, Env, Term, Turn};
 
@@ -88,11 +88,11 @@ pub struct Child {
 /// How a child is started, by a function of its module.
 pub(crate) enum How {
     /// `start_link` or `start_link_as`.
-    One { name: Option<String>, arguments: Box<dyn for<'a> Fn(Env<'a>) -> Vec<RawTerm>> },
+    One { name: Option<Named>, arguments: Box<dyn for<'a> Fn(Env<'a>) -> Vec<RawTerm>> },
     /// `start_pool`.
-    Pool { name: Option<String>, config: crate::pool::Config },
+    Pool { name: Option<Named>, config: crate::pool::Config },
     /// `gen_event:start_link`.
-    Events { name: String },
+    Events { name: Named },
 }
 
 impl How {
@@ -108,17 +108,14 @@ impl How {
     fn arguments(&self, env: Env<'_>) -> RawTerm {
         let arguments = match self {
             Self::One { name, arguments } => {
-                let name = name.iter().map(|name| env.atom(name).raw());
+                let name = name.iter().map(|name| name.short(env));
                 name.chain(arguments(env)).collect()
             }
             Self::Pool { name, config } => {
-                let name = name.as_ref().map_or_else(
-                    || atom!("undefined").raw(env),
-                    |name| env.tuple(&[atom!("local").raw(env), env.atom(name).raw()]).raw(),
-                );
+                let name = name.as_ref().map_or_else(|| atom!("undefined").raw(env), |name| name.long(env));
                 vec![name, config.encode(env)]
             }
-            Self::Events { name } => vec![env.tuple(&[atom!("local").raw(env), env.atom(name).raw()]).raw()],
+            Self::Events { name } => vec![name.long(env)],
         };
         env.list(&arguments).raw()
     }
@@ -164,9 +161,20 @@ impl Child {
     }
 
     /// Registers the process under this name on its node; it is its name in the tree too.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        let name = name.into();
-        self.id.clone_from(&name);
+    pub fn name(self, name: impl Into<String>) -> Self {
+        self.named(Named::Local(name.into()))
+    }
+
+    /// Registers the process under this name among all connected nodes, where [`Server::global`](crate::Server::global) finds
+    /// it; it is its name in the tree too. Where another node has one already, the start fails, and with it that of the tree.
+    /// What happens when both sides of a cut link have one is said in [`global`](crate::cluster::global).
+    pub fn global_name(self, name: impl Into<String>) -> Self {
+        self.named(Named::Global(name.into()))
+    }
+
+    fn named(mut self, name: Named) -> Self {
+        let (Named::Local(text) | Named::Global(text)) = &name;
+        self.id.clone_from(text);
         match &mut self.start {
             How::One { name: own, .. } | How::Pool { name: own, .. } => *own = Some(name),
             How::Events { name: own } => *own = name,

@@ -1,5 +1,9 @@
 //! Tests that run inside of a VM: `#[otp::test]`, and what `cargo otp test` asks for.
 
+mod node;
+
+pub use node::Node;
+
 use crate::data::{Any, Data};
 use crate::task::Worker;
 use crate::vm::{Env, Term};

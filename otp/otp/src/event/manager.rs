@@ -15,7 +15,7 @@ use crate::call::{Call, replied};
 use crate::data::{Any, Data, Malformed};
 use crate::erlang::{self, Raised};
 use crate::reason::Reason;
-use crate::start::StartError;
+use crate::start::{Named, StartError};
 use crate::supervisor::{Arguments, Child, How};
 use crate::vm::{Env, Term};
 
@@ -200,7 +200,7 @@ impl<E> Data for EventManager<E> {
 /// The start of a manager.
 #[must_use = "nothing is started until it is awaited"]
 pub struct StartManager<E> {
-    name: Option<String>,
+    name: Option<Named>,
     _event: PhantomData<fn(E)>,
 }
 
@@ -213,7 +213,13 @@ impl<E> fmt::Debug for StartManager<E> {
 impl<E> StartManager<E> {
     /// Registers the process under this name on its node.
     pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.name = Some(Named::Local(name.into()));
+        self
+    }
+
+    /// Registers the process under this name among all connected nodes.
+    pub fn global_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(Named::Global(name.into()));
         self
     }
 }
@@ -227,7 +233,7 @@ impl<E: 'static> IntoFuture for StartManager<E> {
         Box::pin(async move {
             type Started = Result<Result<Pid, Any>, Raised>;
             let started: Started = match name {
-                Some(name) => erlang::apply("gen_event", "start_link", (Local(name),)).await,
+                Some(name) => erlang::apply("gen_event", "start_link", (Long(name),)).await,
                 None => erlang::apply("gen_event", "start_link", ()).await,
             };
             match started {
@@ -245,16 +251,16 @@ impl<E: 'static> IntoFuture for StartManager<E> {
 /// A manager of events of the type `E` as a child of a supervisor, under this name.
 pub fn events<E: Data>(name: impl Into<String>) -> Child {
     let name = name.into();
-    let start = How::Events { name: name.clone() };
+    let start = How::Events { name: Named::Local(name.clone()) };
     Child::new("gen_event", false, Some(Duration::from_secs(5)), start).id(name)
 }
 
-/// `{local, Name}`.
-struct Local(String);
+/// `{local, Name}` or `{global, Name}`.
+struct Long(Named);
 
-impl Data for Local {
+impl Data for Long {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        env.tuple(&[atom!("local").raw(env), env.atom(&self.0).raw()])
+        env.adopt(self.0.long(env))
     }
 
     fn decode(_: Term<'_>) -> Result<Self, Malformed> {
@@ -262,7 +268,7 @@ impl Data for Local {
     }
 
     fn erlang_type() -> String {
-        "{local, atom()}".into()
+        "{local | global, atom()}".into()
     }
 }
 

@@ -32,11 +32,15 @@ pub(super) fn statem(name: &str, description: &Description, number: usize, nativ
     let comma = if starts == 0 { "" } else { ", " };
     line(format!("-spec start_link({typed}) -> gen_statem:start_ret()."));
     line(format!("start_link({names}) ->\n    gen_statem:start_link(?MODULE, {{{names}}}, {spawned}).\n"));
-    line("%% The same with a name on this node.".into());
-    line(format!("-spec start_link_as(Name :: atom(){comma}{typed}) -> gen_statem:start_ret()."));
-    line(format!(
-        "start_link_as(Name{comma}{names}) ->\n    gen_statem:start_link({{local, Name}}, ?MODULE, {{{names}}}, {spawned})."
-    ));
+    line("%% The same with a name on this node, or among all connected ones.".into());
+    line(format!("-spec start_link_as(Name :: atom() | {{global, term()}}{comma}{typed}) -> gen_statem:start_ret()."));
+    let start = |pattern: &str, name: &str| {
+        format!(
+            "start_link_as({pattern}{comma}{names}) ->\n    gen_statem:start_link({name}, ?MODULE, {{{names}}}, {spawned})"
+        )
+    };
+    line(start("{global, _} = Name", "Name") + ";");
+    line(start("Name", "{local, Name}") + ".");
     for message in messages() {
         line(String::new());
         comment(&mut line, message.about);

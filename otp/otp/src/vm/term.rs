@@ -99,25 +99,34 @@ impl<'a> Term<'a> {
     /// external form of the atom.
     #[cold]
     fn wide_atom_name(self) -> Option<String> {
-        const ATOM_UTF8: u8 = 118;
-        const SMALL_ATOM_UTF8: u8 = 119;
         if !self.is_atom() {
             return None;
         }
+        external_name(self.external()?.get(1..)?)
+    }
+
+    /// The node of a process. The VM has no accessor for it, so it is taken from the external form of the process.
+    pub(crate) fn node_name(self) -> Option<String> {
+        const PID: u8 = 103;
+        const NEW_PID: u8 = 88;
+        match self.external()?.get(1..)? {
+            [PID | NEW_PID, node @ ..] => external_name(node),
+            _ => None,
+        }
+    }
+
+    /// The bytes that would go to another node: a version, a tag, and what the tag says.
+    fn external(self) -> Option<Vec<u8>> {
         let mut external = Binary::empty();
         // SAFETY: room for one binary, which is ours and given back once its bytes are copied.
-        let name = unsafe {
+        unsafe {
             if (vm().term_to_binary)(self.env.raw(), self.raw, &raw mut external) == 0 {
                 return None;
             }
-            let name = match slice::from_raw_parts(external.data, external.size) {
-                [_, SMALL_ATOM_UTF8, _, name @ ..] | [_, ATOM_UTF8, _, _, name @ ..] => Some(name.to_vec()),
-                _ => None,
-            };
+            let bytes = slice::from_raw_parts(external.data, external.size).to_vec();
             (vm().release_binary)(&raw mut external);
-            name
-        };
-        String::from_utf8(name?).ok()
+            Some(bytes)
+        }
     }
 
     /// The term as Erlang writes it, for people to read; of a large one, its beginning.
@@ -216,6 +225,25 @@ impl<'a> Term<'a> {
     pub fn copy_to<'b>(self, env: Env<'b>) -> Term<'b> {
         // SAFETY: a whole term and a valid environment.
         env.adopt(unsafe { (vm().make_copy)(env.raw(), self.raw) })
+    }
+}
+
+/// The name of the atom that these bytes begin with, in one of the forms that atoms had since there were nodes.
+fn external_name(bytes: &[u8]) -> Option<String> {
+    const ATOM: u8 = 100;
+    const SMALL_ATOM: u8 = 115;
+    const ATOM_UTF8: u8 = 118;
+    const SMALL_ATOM_UTF8: u8 = 119;
+    let (tag, name) = match *bytes {
+        [tag @ (SMALL_ATOM | SMALL_ATOM_UTF8), length, ref rest @ ..] => (tag, rest.get(..usize::from(length))?),
+        [tag @ (ATOM | ATOM_UTF8), high, low, ref rest @ ..] => {
+            (tag, rest.get(..usize::from(u16::from_be_bytes([high, low])))?)
+        }
+        _ => return None,
+    };
+    match tag {
+        ATOM_UTF8 | SMALL_ATOM_UTF8 => String::from_utf8(name.to_vec()).ok(),
+        _ => Some(name.iter().map(|byte| char::from(*byte)).collect()),
     }
 }
 

@@ -1,0 +1,195 @@
+//! Nodes that know each other: which there are, when one comes or goes, and work that another one does.
+//!
+//! Processes of other nodes need nothing of this: a [`Server`](crate::Server), a [`Pid`](crate::Pid), a
+//! [`Monitor`](crate::Monitor) or a [`Pool`](crate::Pool) is the same whether its process is here or there. A node is reached by
+//! its name alone, `shop@10.0.0.5`, and connected to when it is first spoken to; it must have the same cookie, and then may do
+//! all that this node may. What the connections promise is OTP's: messages from one process to another arrive in order, and may
+//! be lost when the link is; a node that does not answer is held for dead after the `net_ticktime` of `kernel`, 45 to 75 seconds
+//! unless said otherwise, and by nothing can be told from one that cannot be reached.
+//!
+//! ```
+//! use otp::cluster::{self, NodeEvent};
+//! use otp::{Init, Name, gen_server};
+//!
+//! /// Knows which nodes are there.
+//! pub struct Watch { there: Vec<Name> }
+//!
+//! #[gen_server]
+//! impl Watch {
+//!     async fn init() -> Init<Self> {
+//!         cluster::monitor_nodes();
+//!         Ok(Watch { there: cluster::nodes().await })
+//!     }
+//!
+//!     #[info]
+//!     fn changed(&mut self, event: NodeEvent) {
+//!         match event {
+//!             NodeEvent::Up(node) => self.there.push(node),
+//!             NodeEvent::Down(node) => self.there.retain(|other| *other != node),
+//!         }
+//!     }
+//! }
+//! ```
+
+pub mod global;
+mod group;
+
+use std::fmt;
+use std::time::Duration;
+
+pub use group::{Group, GroupChange, GroupMonitor, Membership};
+
+use crate::atom;
+use crate::data::{Any, Data, Elements, Malformed, Name};
+use crate::erlang::{Raised, apply};
+use crate::reason::milliseconds;
+use crate::vm::abi::RawTerm;
+use crate::vm::{Env, Term, current, turn};
+
+/// The name of this node: `nonode@nohost` when it has none.
+pub fn node() -> Name {
+    let name = current(|env| env.adopt(env.own_pid().pid).node_name());
+    name.and_then(|name| Name::new(name).ok()).unwrap_or_else(|| Name::from(atom!("nonode@nohost")))
+}
+
+/// The node of what stands for a process: a [`Pid`](crate::Pid), a [`Server`](crate::Server), or another. `None` for a name
+/// that is borne among all nodes, which [`global::whereis`] can tell.
+pub fn node_of(process: &impl Data) -> Option<Name> {
+    current(|env| {
+        let term = process.encode(env);
+        if term.is_atom() {
+            return Some(node());
+        }
+        if let Some([first, node]) = term.tuple().and_then(|tuple| tuple.array()) {
+            return if first.is(atom!("global")) { None } else { Name::decode(node).ok() };
+        }
+        Name::new(term.node_name()?).ok()
+    })
+}
+
+/// The nodes that this one is connected with, itself not among them, nor hidden ones such as consoles.
+pub async fn nodes() -> Vec<Name> {
+    // It raises nothing, and nodes have names.
+    apply("erlang", "nodes", ()).await.unwrap_or_default()
+}
+
+/// Why a node cannot be reached.
+#[derive(Clone, Debug, PartialEq, Eq, crate::Data)]
+pub enum NotConnected {
+    /// This node has no name, so no other can talk to it.
+    NotDistributed,
+    /// This node is not there, or does not let this one in.
+    Unreachable(String),
+}
+
+impl fmt::Display for NotConnected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotDistributed => {
+                f.write_str("this node has no name, without which it reaches no other: start it with one")
+            }
+            Self::Unreachable(node) => write!(
+                f,
+                "the node {node} cannot be reached: it does not run, its host does not answer, or its cookie is another"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NotConnected {}
+
+/// Connects with a node. What speaks to a process there does it as well; this tells whether it went.
+///
+/// # Errors
+/// When there is no connection.
+pub async fn connect(node: &str) -> Result<(), NotConnected> {
+    let unreachable = || NotConnected::Unreachable(node.to_owned());
+    let name = Name::new(node).map_err(|_| unreachable())?;
+    match apply::<Name>("net_kernel", "connect_node", (name,)).await {
+        Ok(answer) if answer == "true" => Ok(()),
+        Ok(answer) if answer == "ignored" => Err(NotConnected::NotDistributed),
+        _ => Err(unreachable()),
+    }
+}
+
+/// Takes the connection with a node away; `false` when there was none. Whoever speaks to a process there next connects again.
+///
+/// `global`, in any node, takes further connections away then, unless `kernel` is told `prevent_overlapping_partitions = false`:
+/// nodes that see each other are to see the same others.
+pub async fn disconnect(node: &str) -> bool {
+    let Ok(name) = Name::new(node) else { return false };
+    apply::<Name>("erlang", "disconnect_node", (name,)).await.is_ok_and(|answer| answer == "true")
+}
+
+/// Says which secret is shared with this one node, if it is another than with all others. For the connections that come.
+pub async fn set_cookie(node: &Name, cookie: &Name) -> Result<(), Raised> {
+    apply::<bool>("erlang", "set_cookie", (node.clone(), cookie.clone())).await.map(|_| ())
+}
+
+/// A node came or went: for an `#[info]`.
+#[derive(Clone, Debug, PartialEq, Eq, crate::Data)]
+pub enum NodeEvent {
+    /// There is a connection with it.
+    #[otp(rename = "nodeup")]
+    Up(Name),
+    /// There is none any more: it ended, it does not answer, or the link to it is cut.
+    #[otp(rename = "nodedown")]
+    Down(Name),
+}
+
+/// Sends this process a [`NodeEvent`] for each node that comes or goes. Those that are there already are not told of: ask
+/// [`nodes`] after this. Asked for twice, everything is told twice.
+pub fn monitor_nodes() {
+    monitoring(true);
+}
+
+/// Takes one [`monitor_nodes`] back. What was sent before may still come.
+pub fn demonitor_nodes() {
+    monitoring(false);
+}
+
+fn monitoring(on: bool) {
+    turn(|env, turn| {
+        let arguments = env.list(&[on.encode(env).raw()]);
+        let call = [env.atom("net_kernel").raw(), env.atom("monitor_nodes").raw(), arguments.raw()];
+        turn.order(env, atom!("do"), &[atom!("apply").term(env), env.list(&call)]);
+    });
+}
+
+/// Calls `module:function(arguments…)` on another node, and waits for what it returns, no longer than `limit`.
+/// As with [`apply`], the process waits and does nothing else.
+///
+/// # Errors
+/// As for [`apply`]. When the node cannot be reached, or does not answer in time, it is `error:{erpc, noconnection}` or
+/// `error:{erpc, timeout}`; whether the function was called is not known then.
+pub async fn apply_on<R: Data + Send + 'static>(
+    node: &Name,
+    limit: Duration,
+    module: &str,
+    function: &str,
+    arguments: impl Elements + Send + 'static,
+) -> Result<R, Raised> {
+    let names = [module, function].map(Name::new);
+    let [Ok(module), Ok(function)] = names else {
+        return Err(Raised::Malformed(Malformed::expected("names of at most 255 characters")));
+    };
+    apply("erpc", "call", (node.clone(), module, function, Listed(arguments), milliseconds(limit))).await
+}
+
+/// Arguments as a list.
+struct Listed<E>(E);
+
+impl<E: Elements> Data for Listed<E> {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let arguments: Vec<RawTerm> = self.0.encode_all(env);
+        env.list(&arguments)
+    }
+
+    fn decode(_: Term<'_>) -> Result<Self, Malformed> {
+        Err(Malformed::expected("arguments that are given, not read"))
+    }
+
+    fn erlang_type() -> String {
+        Vec::<Any>::erlang_type()
+    }
+}
