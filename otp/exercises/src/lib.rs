@@ -1,5 +1,6 @@
 //! What `otp` promises, told by tests that run inside of a VM. `tests/in_the_vm.rs` starts it.
 
+mod cluster;
 mod dirty;
 mod links;
 mod mailboxes;
@@ -9,12 +10,15 @@ mod tasks;
 mod times;
 mod waiting;
 
-use otp::{Tree, one_for_one, supervisor};
+use otp::{Tree, one_for_one, pool, supervisor, worker};
 
 otp::application!(root);
 
-/// Nothing: the tests start what they need.
+/// What the tests of clusters find on other nodes, where the application runs; all others start what they need.
 #[supervisor]
 pub fn root() -> Tree {
     one_for_one()
+        .child(worker::<cluster::Ledger>(0_i64).name("ledger"))
+        .child(worker::<cluster::Observer>(()).name("observer"))
+        .child(pool::<cluster::Ledger>().name("ledgers"))
 }

@@ -137,3 +137,17 @@ async fn a_full_pool_says_so() {
     }
     assert!(pool.start(("one".into(), 0)).await.expect_err("it is full").to_string().contains("max_children"));
 }
+
+#[otp::test]
+async fn of_many_that_start_each_is_told_how_its_own_start_went() {
+    let pool = a_pool("pool_g", "restart => temporary").await;
+    // Those that fail are there long before those that do not.
+    let users = ["refused", "panics", "refused", "slow", "killed", "slow"];
+    let slow = |user: &str| if user == "slow" { 100 } else { 0 };
+    let started = pool.start_all(users.map(|user| (user.to_owned(), slow(user)))).await.expect("the pool is there");
+    let started: Vec<_> = started.into_iter().map(|one| one.map(|_| ()).map_err(|why| why.to_string())).collect();
+    assert!(started[3].is_ok() && started[5].is_ok(), "{started:?}");
+    for (index, why) in [(0, "no such user"), (1, "what a user"), (2, "no such user"), (4, "killed")] {
+        assert!(started[index].as_ref().is_err_and(|told| told.contains(why)), "{started:?}");
+    }
+}

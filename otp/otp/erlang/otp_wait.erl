@@ -73,7 +73,7 @@ order({start_all, Number, _Pool, []}, _Slot, _Waits) ->
 order({start_all, Number, Pool, Arguments}, _Slot, Waits) ->
     Ref = erlang:monitor(process, whom(Pool), [{alias, demonitor}]),
     send(Pool, {'$gen_call', {self(), [alias | Ref]}, {start_children, Arguments}}),
-    Waits#{Ref => {many, Number, length(Arguments), []}, Number => Ref};
+    Waits#{Ref => {many, Number, length(Arguments), #{}}, Number => Ref};
 order({join, Number, Task}, _Slot, Waits) ->
     case get({'$otp', Task}) of
         undefined ->
@@ -215,10 +215,14 @@ await(Waits, Time) ->
             came(Ref, {down, Reason}, Waits);
         {[[alias | Ref] | Index], Reply} when is_map_key(Ref, Waits) ->
             case Waits of
-                #{Ref := {many, Number, 1, Replies}} ->
-                    {[{Number, {started, [{Index, Reply} | Replies]}}], maps:remove(Number, forget(Ref, Waits))};
-                #{Ref := {many, Number, More, Replies}} ->
-                    await(Waits#{Ref := {many, Number, More - 1, [{Index, Reply} | Replies]}}, Time)
+                #{Ref := {many, _, _, #{Index := _}}} ->
+                    %% It has ended since, or was started anew: the first answer tells how its start went.
+                    await(Waits, Time);
+                #{Ref := {many, Number, Count, Replies}} when map_size(Replies) + 1 =:= Count ->
+                    Started = maps:to_list(Replies#{Index => Reply}),
+                    {[{Number, {started, Started}}], maps:remove(Number, forget(Ref, Waits))};
+                #{Ref := {many, Number, Count, Replies}} ->
+                    await(Waits#{Ref := {many, Number, Count, Replies#{Index => Reply}}}, Time)
             end;
         {timeout, Ref, limit} when is_map_key(Ref, Waits) ->
             #{Ref := {limit, Call}} = Waits,
@@ -253,7 +257,7 @@ forget(Ref, Waits) ->
             erlang:cancel_timer(Ref),
             receive {timeout, Ref, _} -> ok after 0 -> ok end,
             maps:remove(Ref, Waits);
-        #{Ref := {many, _Number, _More, _Replies}} ->
+        #{Ref := {many, _Number, _Count, _Replies}} ->
             erlang:demonitor(Ref, [flush]),
             others(Ref),
             maps:remove(Ref, Waits);
