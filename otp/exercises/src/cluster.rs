@@ -141,7 +141,7 @@ macro_rules! until {
     ($what:expr, $is:expr) => {{
         let began = Instant::now();
         while !$is {
-            assert!(began.elapsed() < Duration::from_secs(limit()), "it never came to this: {}", $what);
+            assert!(began.elapsed() < Duration::from_secs(100), "it never came to this: {}", $what);
             time::sleep(Duration::from_millis(20)).await;
         }
     }};
@@ -424,4 +424,18 @@ async fn each_side_of_a_cut_goes_on_alone_and_they_find_each_other_again() {
     until!("so did the other", there.is_named().await == Ok(false));
     assert_eq!(global::whereis("leader").await, Ok(None));
 }
-fn limit() -> u64 { std::env::var("LIM").ok().and_then(|l| l.parse().ok()).unwrap_or(100) }
+
+#[otp::test]
+async fn what_does_not_talk_by_tls_is_not_let_in_where_all_others_do() {
+    let _mine = Mine::take().await;
+    let tls = evaluate("init:get_argument(proto_dist)").await.expect("a value");
+    if format!("{tls:?}") == "error" {
+        // Here nobody does.
+        return;
+    }
+    assert!(format!("{tls:?}").contains("inet_tls"), "{tls:?}");
+    let plain = Node::start_with("b8", &["-proto_dist", "inet_tcp"]).await.expect("it starts");
+    assert!(cluster::connect(plain.name()).await.is_err(), "its cookie is right, and that is not enough");
+    let there = format!("net_kernel:connect_node({:?})", cluster::node());
+    assert_eq!(plain.evaluate(&there).await.expect("a value").get(), Ok(false));
+}

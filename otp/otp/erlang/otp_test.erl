@@ -121,17 +121,20 @@ evaluate(Text) ->
 start_node(Name, Flags) ->
     is_alive() orelse erlang:error(this_node_has_no_name),
     [_, Host] = string:split(atom_to_list(node()), "@"),
-    Common = ["-setcookie", atom_to_list(erlang:get_cookie()) | passed_on() ++ [unicode:characters_to_list(F) || F <- Flags]],
+    Own = [unicode:characters_to_list(Flag) || Flag <- Flags],
+    Common = ["-setcookie", atom_to_list(erlang:get_cookie()) | passed_on(Own) ++ Own],
     {ok, Peer, Node} = peer:start_link(#{name => unicode:characters_to_list(Name), host => Host, args => Common,
                                          longnames => net_kernel:longnames(), connection => standard_io,
                                          wait_boot => 120000}),
     {Peer, Node, list_to_integer(peer:call(Peer, os, getpid, []))}.
 
-%% What this node was started with and another one needs as well: where the code is, and how nodes talk to each other.
-passed_on() ->
+%% What this node was started with and another one needs as well, if it says nothing else: where the code is, and how nodes
+%% talk to each other.
+passed_on(Flags) ->
     Own = [["-pa", filename:absname(Path)] || Path <- code:get_path(), not lists:prefix(code:lib_dir(), Path), Path =/= ""],
-    Wire = [["-" ++ atom_to_list(Flag) | Values] || {Flag, Values} <- init:get_arguments(),
-                                                    lists:member(Flag, [proto_dist, ssl_dist_optfile, kernel])],
+    Wire = [["-" ++ atom_to_list(Flag) | Values]
+            || {Flag, Values} <- init:get_arguments(), lists:member(Flag, [proto_dist, ssl_dist_optfile, kernel]),
+               Flag =:= kernel orelse not lists:member("-" ++ atom_to_list(Flag), Flags)],
     lists:append(Own ++ Wire).
 
 evaluate_on(Peer, Text, Time) ->
