@@ -29,9 +29,7 @@ pub(crate) fn console(what: &What, reach: &Reach) -> Result<ExitCode> {
     erl.args(["-boot", "no_dot_erlang"]);
     let kind = if node.short { "-sname" } else { "-name" };
     let own = own(&node);
-    if let Some(cookie) = &node.cookie {
-        erl.args(["-setcookie", cookie]);
-    }
+    node.wire(&mut erl);
     let mut expression = reach.eval.clone();
     if expression.is_none() && !std::io::stdin().is_terminal() {
         let text =

@@ -4,6 +4,7 @@
 //! something out is reachable from this machine and from no other, and needs no name resolution. `epmd`, which knows the
 //! nodes of a machine, is then started for that interface too.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use clap::Args;
 
 use crate::config::{Name, Vm};
 use crate::epmd::names;
+use crate::erlang::Erlang;
 use crate::{erlang, say};
 
 /// The host of nodes that only this machine can reach.
@@ -54,14 +56,17 @@ pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) short: bool,
     pub(crate) cookie: Option<String>,
+    /// The settings of TLS, if nodes talk by that.
+    pub(crate) tls: Option<PathBuf>,
 }
 
 impl Node {
     /// The node that is meant by the command line, else by the configuration, else by the application's name.
     pub(crate) fn meant(naming: &Naming, vm: &Vm, application: &str) -> Option<Self> {
         let cookie = naming.cookie.clone().or_else(|| vm.cookie.clone());
+        let tls = vm.tls.clone();
         if let Some(name) = &naming.sname {
-            return Some(Self { name: name.clone(), short: true, cookie });
+            return Some(Self { name: name.clone(), short: true, cookie, tls });
         }
         let name = match (&naming.name, &vm.name) {
             (Some(name), _) | (None, Name::Given(name)) => name.clone(),
@@ -69,7 +74,7 @@ impl Node {
             (None, Name::None) => return None,
         };
         let name = if name.contains('@') { name } else { format!("{name}@{LOOPBACK}") };
-        Some(Self { name, short: false, cookie })
+        Some(Self { name, short: false, cookie, tls })
     }
 
     pub(crate) fn is_on_loopback(&self) -> bool {
@@ -94,15 +99,63 @@ impl Node {
     /// Makes `erl` that node.
     pub(crate) fn give(&self, erl: &mut Command) {
         erl.args([if self.short { "-sname" } else { "-name" }, &self.name]);
-        if let Some(cookie) = &self.cookie {
-            erl.args(["-setcookie", cookie]);
-        }
+        self.wire(erl);
         if self.is_on_loopback() {
             erl.args(["-kernel", "inet_dist_use_interface", "{127,0,0,1}"]);
             loopback(erl);
         }
     }
 }
+
+impl Node {
+    /// Has `erl` talk as this node does.
+    pub(crate) fn wire(&self, erl: &mut Command) {
+        if let Some(cookie) = &self.cookie {
+            erl.args(["-setcookie", cookie]);
+        }
+        if let Some(tls) = &self.tls {
+            erl.args(["-proto_dist", "inet_tls", "-ssl_dist_optfile"]).arg(tls);
+        }
+    }
+
+    /// # Errors
+    /// When it is to talk by TLS and this Erlang cannot, or cannot read the settings.
+    pub(crate) fn can_talk(&self, known: &Path) -> Result<()> {
+        let Some(tls) = &self.tls else { return Ok(()) };
+        let has = |erlang: &Erlang| erlang.modules.contains_key("inet_tls_dist");
+        // It may have been installed since.
+        if !Erlang::known(known).is_ok_and(|erlang| has(&erlang)) && !Erlang::asked().is_ok_and(|erlang| has(&erlang)) {
+            bail!(
+                "otp.toml has nodes talk by TLS, and this Erlang/OTP has no application ssl (on Debian or Ubuntu: \
+                 apt-get install erlang-ssl)"
+            );
+        }
+        let mut erl = erlang::program("erl")?;
+        erl.args(["-noinput", "-boot", "no_dot_erlang", "-eval", SETTINGS, "-extra"]).arg(tls);
+        let output = erlang::run(&mut erl)?;
+        if !output.status.success() {
+            bail!("{}: {}", tls.display(), String::from_utf8_lossy(&output.stdout).trim());
+        }
+        Ok(())
+    }
+}
+
+/// Looks at a file of settings of TLS, as the VM would only say that its kernel does not start.
+const SETTINGS: &str = "
+    [File] = init:get_plain_arguments(),
+    No = fun(Form, Values) -> io:format(Form ++ \"~n\", Values), halt(1) end,
+    case file:consult(File) of
+        {ok, [Sides]} when is_list(Sides) ->
+            [No(\"it says nothing of the ~p, as in [{server, [...]}, {client, [...]}].\", [Side])
+                || Side <- [server, client], not is_list(proplists:get_value(Side, Sides))],
+            [case file:read_file_info(Path) of
+                 {ok, _} -> ok;
+                 {error, Why} -> No(\"~p of the ~p, ~ts: ~ts\", [Key, Side, Path, file:format_error(Why)])
+             end || {Side, Settings} <- Sides, {Key, Path} <- Settings, lists:member(Key, [certfile, keyfile, cacertfile])],
+            halt();
+        {ok, _} -> No(\"it is one term, as in [{server, [...]}, {client, [...]}].\", []);
+        {error, Why} -> No(\"~ts\", [file:format_error(Why)])
+    end.";
 
 /// Has an epmd that this starts listen on loopback only.
 fn loopback(command: &mut Command) {

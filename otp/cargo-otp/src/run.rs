@@ -53,6 +53,7 @@ pub(crate) fn run(built: Built, how: &How) -> Result<ExitCode> {
     // The VM itself passes Ctrl-C over: it comes from here, as SIGTERM.
     erl.args(["-boot", "no_dot_erlang", "-noinput", "+Bi", "-pa"]).arg(built.ebin());
     if let Some(node) = &node {
+        node.can_talk(&built.project.output().join("erlang.json"))?;
         node.give(&mut erl);
     }
     if let Some(config) = &built.config.vm.config {

@@ -41,6 +41,8 @@ pub(crate) struct Vm {
     pub(crate) schedulers: Option<u32>,
     /// A file of parameters of applications, as `erl -config` takes it.
     pub(crate) config: Option<PathBuf>,
+    /// A file of settings of TLS, as `erl -ssl_dist_optfile` takes it: nodes talk by TLS then, and by nothing else.
+    pub(crate) tls: Option<PathBuf>,
 }
 
 /// What a node is called.
@@ -110,6 +112,7 @@ impl Vm {
             cookie: table.text("cookie"),
             schedulers: table.number("schedulers", 1..=1024),
             config: file(table, "config", folder),
+            tls: file(table, "tls", folder),
         }
     }
 
@@ -181,15 +184,16 @@ mod tests {
     #[test]
     fn all_that_is_wrong_is_shown_with_its_place() {
         let wrong = parse(
-            "[vm]\nflgas = []\nschedulers = 0\n[system]\nstroot = \"root\"\n[release]\nstrip = \"yes\"\nvm_args = \"x\"\n",
+            "[vm]\nflgas = []\nschedulers = 0\ntls = \"none.conf\"\n[system]\nstroot = \"root\"\n[release]\nstrip = \"yes\"\nvm_args = \"x\"\n",
         )
         .expect_err("it is wrong");
         let expected = [
             "otp.toml:2:1\n  |\n2 | flgas = []\n  | ^^^^^ unknown key: did you mean `flags`?",
             "otp.toml:3:14\n  |\n3 | schedulers = 0\n  |              ^ expected a number from 1 to 1024, found integer",
-            "otp.toml:4:2\n  |\n4 | [system]\n  |  ^^^^^^ the root is named in lib.rs: otp::application!(root)",
-            "otp.toml:7:9\n  |\n7 | strip = \"yes\"\n  |         ^^^^^ expected true or false, found string",
-            "otp.toml:8:11\n  |\n8 | vm_args = \"x\"\n  |           ^^^ there is no file /nowhere/x",
+            "otp.toml:4:7\n  |\n4 | tls = \"none.conf\"\n  |       ^^^^^^^^^^^ there is no file /nowhere/none.conf",
+            "otp.toml:5:2\n  |\n5 | [system]\n  |  ^^^^^^ the root is named in lib.rs: otp::application!(root)",
+            "otp.toml:8:9\n  |\n8 | strip = \"yes\"\n  |         ^^^^^ expected true or false, found string",
+            "otp.toml:9:11\n  |\n9 | vm_args = \"x\"\n  |           ^^^ there is no file /nowhere/x",
         ];
         let mut rest = wrong.as_str();
         for one in expected {

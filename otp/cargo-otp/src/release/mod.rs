@@ -47,6 +47,13 @@ pub(crate) fn release(mut what: What, form: &Form) -> Result<()> {
     // As cargo install has it: what is shipped is optimised unless it is said otherwise.
     what.release |= what.profile.is_none();
     let built = build(&what)?;
+    if built.config.vm.tls.is_some() {
+        // What starts and asks a release does not know the settings, and where the certificates are is the machine's matter.
+        bail!(
+            "a release takes no `tls` of otp.toml: give its nodes -proto_dist inet_tls and -ssl_dist_optfile by [release] \
+             vm_args, and ssl by extra_applications"
+        );
+    }
     let version = built.project.version.clone();
     let usual = || built.project.output().join("releases").join(format!("{}-{version}", built.name));
     let folder = form.out.clone().unwrap_or_else(usual);

@@ -93,7 +93,9 @@ pub async fn whereis(name: &str) -> Result<Option<Pid>, Raised> {
 /// # Errors
 /// When the nodes do not agree.
 pub async fn sync() -> Result<(), Raised> {
-    apply::<Result<(), Any>>("global", "sync", ()).await?.map_err(|why| Raised::Raised { class: "error".into(), reason: why })
+    apply::<Result<(), Any>>("global", "sync", ())
+        .await?
+        .map_err(|why| Raised::Raised { class: "error".into(), reason: why })
 }
 
 fn named(name: &str) -> Result<Name, Raised> {

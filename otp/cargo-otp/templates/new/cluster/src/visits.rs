@@ -1,0 +1,77 @@
+//! Visits, counted on every node: a number that all come to agree on, and that none has to ask for.
+//!
+//! Each node counts its own and tells the others; of each node's count the highest is kept, so it does not matter in which order
+//! they hear of it, nor how often. A node that is started again hears its own count from the others; what it counts before
+//! that is lost. While a link is cut, each side knows its own, and it adds up when the link is there again.
+
+use std::collections::BTreeMap;
+
+use otp::cluster::{self, GroupChange, Membership};
+use otp::{Group, Init, Name, gen_server};
+
+/// How often this was visited, on each node.
+pub struct Visits {
+    counts: BTreeMap<Name, u64>,
+    all: Group<Visits>,
+}
+
+#[gen_server]
+impl Visits {
+    async fn init() -> Init<Self> {
+        let all = Group::named("visits");
+        all.monitor().await?;
+        all.join().await?;
+        Ok(Visits { counts: BTreeMap::new(), all })
+    }
+
+    /// Counts one here; all visits that are known of.
+    #[call]
+    async fn visit(&mut self) -> u64 {
+        *self.counts.entry(cluster::node()).or_default() += 1;
+        let counts = &self.counts;
+        // Who is not told now, because nobody can be, is told when it can be again.
+        let _ = self.all.broadcast(|other| other.learn(counts.clone())).await;
+        self.total()
+    }
+
+    /// All visits that are known of.
+    #[call]
+    fn total(&mut self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// What another node knows.
+    #[cast]
+    fn learn(&mut self, counts: BTreeMap<Name, u64>) {
+        for (node, count) in counts {
+            let own = self.counts.entry(node).or_default();
+            *own = count.max(*own);
+        }
+    }
+
+    /// Who is new, because its node was started or the link to it is there again, is told everything.
+    #[info]
+    fn changed(&mut self, change: GroupChange<Visits>) {
+        if let Membership::Joined(others) = change.change {
+            others.iter().for_each(|other| other.learn(self.counts.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(all: &[(&str, u64)]) -> BTreeMap<Name, u64> {
+        all.iter().map(|(node, count)| (Name::new(*node).expect("a name"), *count)).collect()
+    }
+
+    #[test]
+    fn what_is_heard_late_or_twice_changes_nothing() {
+        let mut visits = Visits { counts: BTreeMap::new(), all: Group::named("visits") };
+        for heard in [&[("a", 2), ("b", 1)][..], &[("a", 1)], &[("b", 5)], &[("a", 2), ("b", 1)]] {
+            visits.learn(counts(heard));
+        }
+        assert_eq!((visits.total(), visits.counts), (7, counts(&[("a", 2), ("b", 5)])));
+    }
+}

@@ -1,0 +1,106 @@
+//! Several nodes of one application, as a user starts them: one terminal for each.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::{Running, User, said, skipped, target};
+
+const ALL: [&str; 4] = ["--", "a@127.0.0.1", "b@127.0.0.1", "c@127.0.0.1"];
+
+fn node(user: &User, path: &Path, name: &str) -> Running {
+    Running::start(&mut user.cargo_otp(path, &[&["run", "--name", name], &ALL[..]].concat()))
+}
+
+fn ask(user: &User, path: &Path, name: &str, expression: &str) -> String {
+    user.done(path, &["console", "--name", name, "--eval", expression]).trim().to_owned()
+}
+
+/// Waits until a node knows of so many visits.
+fn knows(user: &User, path: &Path, name: &str, total: &str) {
+    let began = Instant::now();
+    while ask(user, path, name, "visits:total(visits)") != total {
+        assert!(began.elapsed() < Duration::from_secs(100), "{name} never knew of {total} visits");
+    }
+}
+
+#[test]
+fn three_nodes_count_together_and_one_that_was_killed_hears_what_it_had_counted() {
+    let user = User::new();
+    let path = user.application("shared_one", "cluster");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "--offline", "--quiet"]).current_dir(&path).env("CARGO_TARGET_DIR", target());
+    let output = cargo.output().expect("start cargo");
+    assert!(output.status.success() && said(&output).contains("1 passed"), "{}", said(&output));
+    let wrong = user.cargo_otp(&path, &["run", "--", "b"]).output().expect("start cargo otp");
+    assert!(wrong.status.code() == Some(1) && said(&wrong).contains("b is no node"), "{}", said(&wrong));
+    let (mut a, mut b) = (node(&user, &path, "a"), node(&user, &path, "b"));
+    a.says("b@127.0.0.1 is there");
+    b.says("a@127.0.0.1 is there");
+    let mut c = node(&user, &path, "c");
+    a.says("c@127.0.0.1 is there");
+    b.says("c@127.0.0.1 is there");
+    ask(&user, &path, "a", "visits:visit(visits)");
+    ask(&user, &path, "c", "visits:visit(visits)");
+    ask(&user, &path, "c", "visits:visit(visits)");
+    ["a", "b", "c"].iter().for_each(|name| knows(&user, &path, name, "3"));
+    c.signal("KILL");
+    assert_eq!(c.ends(), None);
+    a.says("c@127.0.0.1 is gone");
+    let again = node(&user, &path, "c");
+    a.says("c@127.0.0.1 is there");
+    knows(&user, &path, "c", "3");
+    drop((a, b, again));
+}
+
+#[test]
+fn nodes_talk_by_tls_where_otp_toml_says_so() {
+    let user = User::new();
+    let path = user.application("secret_one", "cluster");
+    fs::write(path.join("otp.toml"), "[vm]\ntls = \"tls.conf\"\n").expect("settings");
+    assert!(user.refused(&path, &["run"]).contains("there is no file"));
+    let mut erl = Command::new("erl");
+    let made = erl.args(["-noshell", "-eval", CERTIFICATES]).current_dir(&path).output().expect("start erl");
+    if said(&made).contains("no ssl") {
+        return skipped("nodes that talk by TLS: Erlang's application ssl is not installed (Debian's erlang-ssl)");
+    }
+    assert!(made.status.success(), "{}", said(&made));
+    let right = fs::read(path.join("tls.conf")).expect("the settings");
+    for (wrong, told) in [
+        ("[{server, []}, {client, []}", "syntax error"),
+        ("[{server, []}].", "nothing of the client"),
+        ("[{server, [{certfile, \"no.pem\"}]}, {client, []}].", "certfile of the server, no.pem: no such file"),
+    ] {
+        fs::write(path.join("tls.conf"), wrong).expect("settings");
+        let said = user.refused(&path, &["run"]);
+        assert!(said.contains("tls.conf") && said.contains(told), "{said}");
+    }
+    fs::write(path.join("tls.conf"), right).expect("settings");
+    let (mut a, mut b) = (node(&user, &path, "a"), node(&user, &path, "b"));
+    a.says("b@127.0.0.1 is there");
+    b.says("a@127.0.0.1 is there");
+    assert_eq!(ask(&user, &path, "a", "init:get_argument(proto_dist)"), "{ok,[[\"inet_tls\"]]}");
+    ask(&user, &path, "a", "visits:visit(visits)");
+    knows(&user, &path, "b", "1");
+    // Who does not talk by it is not let in, with the right cookie: here, a console of elsewhere.
+    let elsewhere = ["console", "--name", "a", "--eval", "node()"];
+    let output = user.cargo_otp(user.folder.path(), &elsewhere).output().expect("start cargo otp");
+    assert!(output.status.code() == Some(3) && said(&output).contains("cannot be reached"), "{}", said(&output));
+    assert!(user.refused(&path, &["release"]).contains("a release takes no `tls`"));
+    drop((a, b));
+}
+
+/// Two authorities, a certificate of each, and the settings that let in who has one of them and nobody else.
+const CERTIFICATES: &str = r#"
+    code:which(inet_tls_dist) =:= non_existing andalso begin io:format("no ssl~n"), halt() end,
+    Here = {'Extension', {2, 5, 29, 17}, false, [{iPAddress, <<127, 0, 0, 1>>}, {dNSName, "127.0.0.1"}]},
+    Chain = fun(Extensions) -> #{root => [], intermediates => [], peer => Extensions} end,
+    #{server_config := Server, client_config := Client} = public_key:pkix_test_data(
+        #{server_chain => Chain([{extensions, [Here]}]), client_chain => Chain([])}),
+    Settings = [{server, [{verify, verify_peer}, {fail_if_no_peer_cert, true} | Server]},
+                {client, [{verify, verify_peer} | Client]}],
+    ok = file:write_file("tls.conf", io_lib:format("~w.~n", [Settings])),
+    halt()."#;
