@@ -53,7 +53,10 @@ fn calls_are_answered_and_casts_are_taken() {
          {ok, D} = counter:start_link_as(the_counter, 1),
          {error, {already_started, D}} = counter:start_link_as(the_counter, 2),
          2 = counter:add(the_counter, 1),
-         3 = counter:add({the_counter, node()}, 1)",
+         3 = counter:add({the_counter, node()}, 1),
+         {ok, E} = counter:start_link_as({global, the_counter}, 1),
+         {error, {already_started, E}} = counter:start_link_as({global, the_counter}, 2),
+         2 = counter:add({global, the_counter}, 1)",
     );
 }
 

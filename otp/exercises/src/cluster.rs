@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 use otp::cluster::global::{self, Conflict, NameConflict};
 use otp::cluster::{self, GroupChange, Membership, NodeEvent, NotConnected};
 use otp::testing::{Node, evaluate};
-use otp::{Bytes, CallError, Down, Group, Init, Monitor, Name, Pool, Reason, Server, StartError, gen_server, time};
+use otp::{
+    Bytes, CallError, Down, EventManager, Group, Init, Monitor, Name, Pool, Reason, Server, StartError, Tree, events,
+    gen_server, one_for_one, pool, supervisor, time, worker,
+};
 
 /// Adds up.
 pub struct Ledger {
@@ -77,7 +80,7 @@ impl Observer {
     }
 
     #[call]
-    fn watch(&mut self, ledger: Server<Ledger>) -> () {
+    fn watch(&mut self, ledger: Server<Ledger>) {
         Monitor::of(&ledger);
     }
 
@@ -329,8 +332,7 @@ async fn a_global_name_is_borne_once_and_found_from_everywhere() {
     let one = Ledger::start_link(1).global_name("the one").await.expect("it starts");
     let found = Server::<Ledger>::global("the one");
     assert_eq!(found.add(1).await, Ok(2));
-    let from_there = format!("ledger:add({{global, 'the one'}}, 1)");
-    assert_eq!(count(&b, &from_there).await, 3);
+    assert_eq!(count(&b, "ledger:add({global, 'the one'}, 1)").await, 3);
     found.note(1);
     assert_eq!(one.add(0).await, Ok(4));
     let taken = Ledger::start_link(1).global_name("the one").await;
@@ -348,10 +350,39 @@ async fn a_global_name_is_borne_once_and_found_from_everywhere() {
     b.kill().await.expect("it is killed");
     until!("the name is free", global::whereis("the other").await == Ok(None));
     assert_eq!(here.take_name("the other".into()).await, Ok(true));
-    assert_eq!(count(&c, "length(observer:seen({global, 'the other'}))").await > 0, true);
+    assert!(count(&c, "length(observer:seen({global, 'the other'}))").await > 0);
     global::unregister("the other").await.expect("it is free");
     assert_eq!(global::whereis("the other").await, Ok(None));
     one.close();
+}
+
+/// What there is once.
+#[supervisor]
+pub fn everywhere() -> Tree {
+    one_for_one()
+        .child(worker::<Ledger>(7_i64).global_name("ledger everywhere"))
+        .child(pool::<Ledger>().global_name("ledgers everywhere"))
+        .child(events::<i64>("events").global_name("events everywhere"))
+}
+
+#[otp::test]
+async fn a_tree_gives_names_among_all_nodes_and_a_second_one_does_not_start() {
+    let (_mine, [b, c]) = connected(["b9", "c9"]).await;
+    let start = "Own = self(), spawn(fun() -> Own ! {started, everywhere:start_link()}, receive stop -> ok end end), \
+                 receive {started, {ok, _}} -> ok end";
+    b.evaluate(start).await.expect("it starts");
+    assert_eq!(Server::<Ledger>::global("ledger everywhere").add(1).await, Ok(8));
+    let one = Pool::<Ledger>::global("ledgers everywhere").start(1).await.expect("it starts");
+    assert_eq!(cluster::node_of(&one).as_ref(), Some(b.name()));
+    assert_eq!(EventManager::<i64>::global("events everywhere").sync_notify(1).await, Ok(()));
+    let again = c.evaluate("process_flag(trap_exit, true), everywhere:start_link()").await.expect("a value");
+    assert!(format!("{again:?}").contains("failed_to_start_child,'ledger everywhere',{already_started,"), "{again:?}");
+    let events = EventManager::<i64>::start_link().global_name("events everywhere").await;
+    assert!(matches!(events, Err(StartError::AlreadyStarted(_))), "{events:?}");
+    // Its node ends, and the other one can have them.
+    b.kill().await.expect("it is killed");
+    until!("it starts there", c.evaluate(start).await.is_ok());
+    assert_eq!(Server::<Ledger>::global("ledger everywhere").node().await.as_ref(), Ok(c.name()));
 }
 
 #[otp::test]
@@ -363,7 +394,7 @@ async fn a_group_has_its_members_on_all_nodes() {
     until!("those of the other nodes are known", group.members().await.expect("members").len() == 2);
     assert_eq!(group.local_members().await.expect("members"), []);
     let own = Ledger::start_link(100).await.expect("it starts");
-    assert_eq!(group.local_members().await.expect("members"), [own.clone()]);
+    assert_eq!(group.local_members().await.as_deref(), Ok(std::slice::from_ref(&own)));
     for node in [&b, &c] {
         let known = "length(pg:get_members('all ledgers'))";
         until!("all know all", count(node, known).await == 3);

@@ -27,6 +27,8 @@ fn it_begins_in_its_state_with_what_init_said() {
          {ok, K} = job:start_link_as(named, <<\"async\">>),
          [<<\"async\">>, <<\"Idle > Idle\">>, <<\"began Idle\">>, <<\"noted of init\">>] = job:log(named),
          {error, {already_started, K}} = job:start_link_as(named, <<\"async\">>),
+         {ok, L} = job:start_link_as({global, named}, <<\"async\">>), L = global:whereis_name(named),
+         [<<\"async\">> | _] = job:log({global, named}),
          {job, init, 1} = proc_lib:translate_initial_call(K)",
     );
 }

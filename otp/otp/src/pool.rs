@@ -63,7 +63,7 @@ pub fn pool<S: Startable>() -> PoolChild<S> {
 #[derive(Debug)]
 #[must_use = "a pool is one when it is given to a tree"]
 pub struct PoolChild<S> {
-    name: Option<String>,
+    name: Option<Named>,
     config: Config,
     _kind: PhantomData<fn(S)>,
 }
@@ -71,7 +71,14 @@ pub struct PoolChild<S> {
 impl<S> PoolChild<S> {
     /// Registers the pool under this name on its node, by which [`Pool::named`] finds it.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.name = Some(Named::Local(name.into()));
+        self
+    }
+
+    /// Registers the pool under this name among all connected nodes, by which [`Pool::global`] finds it. Another one of this name
+    /// does not start.
+    pub fn global_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(Named::Global(name.into()));
         self
     }
 
@@ -108,8 +115,8 @@ impl<S> PoolChild<S> {
 
 impl<S: Startable> From<PoolChild<S>> for Child {
     fn from(pool: PoolChild<S>) -> Self {
-        let id = pool.name.clone().unwrap_or_else(|| format!("{}_pool", S::MODULE));
-        Child::new(S::MODULE, true, None, How::Pool { name: pool.name.map(Named::Local), config: pool.config }).id(id)
+        let id = pool.name.as_ref().map_or_else(|| format!("{}_pool", S::MODULE), |name| name.text().to_owned());
+        Child::new(S::MODULE, true, None, How::Pool { name: pool.name, config: pool.config }).id(id)
     }
 }
 

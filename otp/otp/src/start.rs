@@ -32,6 +32,11 @@ pub(crate) enum Named {
 }
 
 impl Named {
+    pub(crate) fn text(&self) -> &str {
+        let (Self::Local(name) | Self::Global(name)) = self;
+        name
+    }
+
     /// `Name` or `{global, Name}`, as our own modules take it.
     pub(crate) fn short(&self, env: Env<'_>) -> RawTerm {
         match self {

@@ -173,8 +173,7 @@ impl Child {
     }
 
     fn named(mut self, name: Named) -> Self {
-        let (Named::Local(text) | Named::Global(text)) = &name;
-        self.id.clone_from(text);
+        name.text().clone_into(&mut self.id);
         match &mut self.start {
             How::One { name: own, .. } | How::Pool { name: own, .. } => *own = Some(name),
             How::Events { name: own } => *own = name,

@@ -98,7 +98,8 @@ impl fmt::Display for NotConnected {
 
 impl std::error::Error for NotConnected {}
 
-/// Connects with a node. What speaks to a process there does it as well; this tells whether it went.
+/// Connects with a node. What speaks to a process there does it as well; this tells whether it went. The process waits and does
+/// nothing else; where a host does not answer, that takes as long as `net_setuptime` of `kernel` says, seven seconds.
 ///
 /// # Errors
 /// When there is no connection.
@@ -122,6 +123,9 @@ pub async fn disconnect(node: &str) -> bool {
 }
 
 /// Says which secret is shared with this one node, if it is another than with all others. For the connections that come.
+///
+/// # Errors
+/// When this node has no name.
 pub async fn set_cookie(node: &Name, cookie: &Name) -> Result<(), Raised> {
     apply::<bool>("erlang", "set_cookie", (node.clone(), cookie.clone())).await.map(|_| ())
 }
