@@ -144,6 +144,7 @@ unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
         // SAFETY: the environment is valid.
         Ok(None) => unsafe { (vm().make_badarg)(env.raw()) },
         Err(payload) => {
+            turn.send_last(env);
             let reason = Panic::taken(&*payload).encode(env);
             // SAFETY: the environment is valid, and the reason is of it.
             unsafe { (vm().raise_exception)(env.raw(), reason.raw()) }
