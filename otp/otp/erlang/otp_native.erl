@@ -93,14 +93,14 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
     has(trap_exit, Options) andalso process_flag(trap_exit, true),
     try initial(init(Number, Argument)) of
         {ok, Slot} ->
-            gen:reply(From, {ok, self()}),
+            answer(From, {ok, self()}),
             Self = #self{parent = Pool, name = self(), module = Module, number = Number, options = Options},
             case has(started, Options) of
                 true -> ask(started, Slot, Self);
                 false -> loop(Slot, Self)
             end;
         ignore ->
-            gen:reply(From, ignore),
+            answer(From, ignore),
             exit({shutdown, {'$otp_no_start', ignore}});
         {stop, Reason} ->
             no_start(Start, Reason, Reason)
@@ -112,8 +112,11 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
 no_start({again, _From}, _Reason, Why) ->
     exit(Why);
 no_start({first, From}, Reason, _Why) ->
-    gen:reply(From, {error, Reason}),
+    answer(From, {error, Reason}),
     exit({shutdown, {'$otp_no_start', Reason}}).
+
+answer(nobody, _Answer) -> ok;
+answer(From, Answer) -> gen:reply(From, Answer).
 
 initial({Slot, ok}) when is_reference(Slot) ->
     {ok, Slot};

@@ -213,6 +213,11 @@ await(Waits, Time) ->
             came(Ref, {reply, Reply}, Waits);
         {'DOWN', Ref, _, _, Reason} when is_map_key(Ref, Waits) ->
             came(Ref, {down, Reason}, Waits);
+        {[[alias | Ref] | {ended, Index}], Reply} when is_map_key(Ref, Waits) ->
+            %% A child has ended; this counts only if it had not answered before.
+            #{Ref := {many, _, _, Replies}} = Waits,
+            lists:keymember(Index, 1, Replies) orelse (self() ! {[[alias | Ref] | Index], Reply}),
+            await(Waits, Time);
         {[[alias | Ref] | Index], Reply} when is_map_key(Ref, Waits) ->
             case Waits of
                 #{Ref := {many, Number, 1, Replies}} ->

@@ -54,14 +54,17 @@ impl Turn {
     /// Runs `body` as what this call does.
     #[inline]
     pub(crate) fn enter<R>(&self, body: impl FnOnce() -> R) -> R {
-        struct Leave(*const Turn);
-        impl Drop for Leave {
+        struct Leave<'a>(&'a Cell<*const Turn>, *const Turn);
+        impl Drop for Leave<'_> {
             fn drop(&mut self) {
-                CURRENT.set(self.0);
+                self.0.set(self.1);
             }
         }
-        let _leave = Leave(CURRENT.replace(self));
-        body()
+        // Where the thread keeps it is looked up once: in a library that is loaded that is a call.
+        CURRENT.with(|current| {
+            let _leave = Leave(current, current.replace(self));
+            body()
+        })
     }
 
     /// Orders `{What, Element, …}` of the Erlang half.
