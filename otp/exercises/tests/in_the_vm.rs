@@ -1,45 +1,32 @@
-//! Starts the tests of this package inside of an Erlang VM.
+//! Starts the tests of this package inside of an Erlang VM, and what needs a VM of its own.
+
+mod vm;
 
 use std::process::Command;
 
-// Its behaviours are linked into this program, so that what they say of themselves can be asked for.
-use exercises as _;
-
 #[test]
 fn what_otp_promises_holds() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut modules = Vec::new();
-    for source in otp::generate::sources("exercises_native") {
-        std::fs::write(folder.path().join(&source.file), &source.text).expect("write a source");
-        modules.extend(source.file.ends_with(".erl").then_some(source.file));
-    }
-    let library = std::env::current_exe().expect("this program's path").with_file_name("libexercises.so");
-    std::fs::copy(library, folder.path().join("exercises_native.so")).expect("copy the library");
-    let run = |command: &mut Command| {
-        let output =
-            command.current_dir(folder.path()).output().expect("erlc and erl, of Debian's package erlang-base");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{text}");
-        text
-    };
-    run(Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
+    let vm = vm::Vm::new();
     let start = "exercises_native_test:main(init:get_plain_arguments()).";
     let chosen = std::env::var("OTP_TEST").unwrap_or_default();
-    let text = run(Command::new("erl")
-        .args([
-            "-noshell",
-            "-sname",
-            "exercises",
-            "-kernel",
-            "logger_level",
-            "critical",
-            "-pa",
-            ".",
-            "-eval",
-            start,
-            "-extra",
-        ])
-        .args(chosen.split_whitespace()));
+    let mut erl = Command::new("erl");
+    erl.args(["-noshell", "-sname", "exercises", "-kernel", "logger_level", "critical", "-pa", ".", "-eval", start]);
+    let text = vm::done(vm.folder(), erl.arg("-extra").args(chosen.split_whitespace()));
     println!("{text}");
     assert!(text.contains("test result: ok. "), "{text}");
+}
+
+#[test]
+fn real_time_mode_tells_what_took_effect() {
+    let vm = vm::Vm::new();
+    let start = "{ok, _} = application:ensure_all_started(exercises), init:stop().";
+    let said = vm.run(start, &[("OTP_REALTIME", "policy=fifo priority=7 lock_memory=true cpus=0")]);
+    // Root may all of this; others are told what it takes.
+    let in_force = said.contains("real-time: policy fifo:7 on ") && said.contains("real-time: memory locked");
+    assert!(in_force || said.contains("it takes root"), "{said}");
+    assert!(said.contains("processors [0] on "), "{said}");
+    let said = vm.run(start, &[("OTP_REALTIME", "policy=best")]);
+    assert!(said.contains("there is no policy \"best\""), "{said}");
+    let said = vm.run(start, &[]);
+    assert!(!said.contains("real-time"), "{said}");
 }

@@ -24,12 +24,12 @@
 -export([start/5, start_link/5, enter/6, enter_pool/6, woken/2, adopt/3]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
--export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1]).
+-export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0]).
 -export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
 -on_load(load/0).
 
 -nifs([init/2, restore/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
-       tests/1, test/1]).
+       tests/1, test/1, realtime/0]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
                options :: [option()], debug = [] :: [sys:debug_option()]}).
@@ -343,3 +343,4 @@ work_cpu(_Slot, _Number) -> erlang:nif_error(not_loaded).
 work_io(_Slot, _Number) -> erlang:nif_error(not_loaded).
 tests(_What) -> erlang:nif_error(not_loaded).
 test(_Number) -> erlang:nif_error(not_loaded).
+realtime() -> erlang:nif_error(not_loaded).

@@ -29,6 +29,7 @@ const SOURCES: Sources = sources![
     "kizami_actors_otp.erl" from "actors/erlang",
     "kizami_actors_plain.erl" from "actors/erlang",
     "kizami_actors_server.erl" from "actors/erlang",
+    "kizami_actors_supervised.erl" from "actors/erlang",
     "kizami_actors_supervisor.erl" from "actors/erlang",
 ];
 
@@ -65,6 +66,13 @@ pub static GEN_SERVER_OFF_HEAP: BeamSystem = BeamSystem {
     name: "gen-server-off-heap",
     title: "gen_servers in Erlang, their message queues off the heap",
     queue: "off_heap",
+    ..GEN_SERVER
+};
+
+pub static GEN_SERVER_SUPERVISED: BeamSystem = BeamSystem {
+    name: "gen-server-supervised",
+    title: "gen_servers in Erlang; those that are made are started by a supervisor",
+    module: "kizami_actors_supervised",
     ..GEN_SERVER
 };
 

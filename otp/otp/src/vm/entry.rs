@@ -45,6 +45,7 @@ const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"resume", 2, raw::<2, Resume>, 0),
     (c"tests", 1, raw::<1, Tests>, 0),
     (c"test", 1, raw::<1, Test>, 0),
+    (c"realtime", 0, raw::<0, Realtime>, DIRTY_IO),
     (c"work_cpu", 2, raw::<2, Work>, DIRTY_CPU),
     (c"work_io", 2, raw::<2, Work>, DIRTY_IO),
 ];
@@ -109,6 +110,16 @@ impl Native<2> for Work {
     fn call<'a>(env: Env<'a>, turn: &Turn, [slot, number]: [Term<'a>; 2]) -> Option<Term<'a>> {
         let number = u64::decode(number).ok()?;
         process::with(env, turn, slot, |process| process.work(number).map(|()| crate::atom!("ok").term(env)))
+    }
+}
+
+/// `realtime()`: puts what was asked for in force, and tells what took effect.
+struct Realtime;
+impl Native<0> for Realtime {
+    const DIRTY: bool = true;
+
+    fn call<'a>(env: Env<'a>, _: &Turn, []: [Term<'a>; 0]) -> Option<Term<'a>> {
+        Some(crate::realtime::apply(env))
     }
 }
 
