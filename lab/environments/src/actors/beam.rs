@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use kizami_settings::{Scope, process};
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::{Params, Workload, actors};
 
 use super::is_program;
 use crate::erlang::{self, Sources};
@@ -101,7 +101,8 @@ impl Environment for BeamSystem {
     }
 
     fn does(&self, workload: &Workload) -> bool {
-        is_program(workload)
+        let of_otp = || actors::OTP_ONLY.iter().any(|program| program.name == workload.name);
+        is_program(workload) || (self.name == OTP.name && of_otp())
     }
 
     fn supports(&self, _: &Params) -> Result<(), String> {
