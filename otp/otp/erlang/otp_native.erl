@@ -264,6 +264,7 @@ report(#{module := Module, name := Name, message := Message, reason := Why}) ->
 
 %% ---------------------------------------------------------------- the end
 
+-spec stop(term(), term(), reference(), #self{}) -> no_return().
 stop(Reason, Message, Slot, Self) ->
     try has(terminate, Self#self.options) andalso 'MODULE_wait':settle(on(Slot, {terminate, Reason}), Slot) of
         _ when Reason =:= normal; Reason =:= shutdown -> exit(Reason);
@@ -303,6 +304,7 @@ system_continue(Parent, Debug, {Native, Slot, Module, Number, Name, Options}) ->
 adopt(Slot, {Parent, Name, Module, Number, Options}, Debug) ->
     loop(Slot, #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, debug = Debug}).
 
+-spec system_terminate(term(), pid(), [sys:debug_option()], term()) -> no_return().
 system_terminate(Reason, _Parent, Debug, {Slot, Self}) ->
     stop(Reason, terminate, Slot, Self#self{debug = Debug}).
 

@@ -10,6 +10,9 @@
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
 
+%% The tags of answers are such lists, as OTP has them.
+-dialyzer({no_improper_lists, [start_all/5, tell/3]}).
+
 %% restart: permanent, transient or temporary; intensity, period (ms): how many restarts within what time are too many;
 %% shutdown: how long children have to end; most: how many there may be.
 -type config() :: #{restart := atom(), intensity := non_neg_integer(), period := non_neg_integer(),
@@ -215,6 +218,7 @@ report(Error, Reason, Pid, #pool{name = Name, module = Module, config = #{restar
 %% ---------------------------------------------------------------- sys(3)
 
 system_continue(_Parent, Debug, Pool) -> loop(Pool#pool{debug = Debug}).
+-spec system_terminate(term(), pid(), [sys:debug_option()], #pool{}) -> no_return().
 system_terminate(Reason, _Parent, _Debug, Pool) -> stop(Reason, Pool).
 system_code_change(Pool, _Module, _OldVsn, _Extra) -> {ok, Pool}.
 system_get_state(Pool) -> {ok, seen(Pool)}.

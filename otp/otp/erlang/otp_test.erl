@@ -72,6 +72,7 @@ several(Tests, Running, Most, Failed) ->
             end
     end.
 
+-spec begun(reference()) -> no_return().
 begun(Slot) ->
     try 'MODULE_wait':task(Slot) of
         ok -> exit(normal)
