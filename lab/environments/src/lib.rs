@@ -92,6 +92,7 @@ pub static ALL: &[&dyn Environment] = &[
     &actors::ERLANG,
     &actors::GEN_SERVER,
     &actors::GEN_SERVER_OFF_HEAP,
+    &actors::GEN_SERVER_SUPERVISED,
     &actors::ACTIX,
     &actors::ACTIX_SPREAD,
     &actors::RACTOR,

@@ -1,36 +1,33 @@
-//! Starts the tests of this package inside of an Erlang VM, and those of clusters once more with TLS between the nodes.
+//! Starts the tests of this package inside of an Erlang VM, those of clusters once more with TLS between the nodes, and what
+//! needs a VM of its own.
+
+mod vm;
 
 use std::fs::File;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-// Its behaviours are linked into this program, so that what they say of themselves can be asked for.
-use exercises as _;
-
 #[test]
 fn what_otp_promises_holds() {
-    let built = Built::new();
     let chosen = std::env::var("OTP_TEST").unwrap_or_default();
-    built.tests(&[], chosen.split_whitespace());
+    tests_of(&vm::Vm::new(), &[], chosen.split_whitespace());
 }
 
 #[test]
 fn nodes_talk_by_tls_as_without_it() {
-    let built = Built::new();
+    let vm = vm::Vm::new();
     let mut erl = Command::new("erl");
-    erl.args(["-noshell", "-eval", CERTIFICATES]).current_dir(built.folder.path());
+    erl.args(["-noshell", "-eval", CERTIFICATES]).current_dir(vm.folder());
     let made = erl.output().expect("erl, of Debian's package erlang-base");
     let said = String::from_utf8_lossy(&made.stdout).into_owned();
     if said.contains("no ssl") {
         return skipped("nodes that talk by TLS: Erlang's application ssl is not installed (Debian's erlang-ssl)");
     }
     assert!(made.status.success(), "{said}");
-    let tls = ["-proto_dist", "inet_tls", "-ssl_dist_optfile", "tls.conf"].map(|word| {
-        if word == "tls.conf" { built.folder.path().join(word).display().to_string() } else { word.to_owned() }
-    });
+    let tls = ["-proto_dist", "inet_tls", "-ssl_dist_optfile", "tls.conf"]
+        .map(|word| if word == "tls.conf" { vm.folder().join(word).display().to_string() } else { word.to_owned() });
     let tests = [
         "--exact",
         "cluster::calls_and_casts_go_to_other_nodes_as_to_this_one",
@@ -38,7 +35,7 @@ fn nodes_talk_by_tls_as_without_it() {
         "cluster::each_side_of_a_cut_goes_on_alone_and_they_find_each_other_again",
         "cluster::what_does_not_talk_by_tls_is_not_let_in_where_all_others_do",
     ];
-    built.tests(&tls, tests);
+    tests_of(&vm, &tls, tests);
 }
 
 /// Makes two authorities, a certificate of each, and the file of settings of TLS: a node shows one of them when it is connected
@@ -54,49 +51,32 @@ const CERTIFICATES: &str = r#"
     ok = file:write_file("tls.conf", io_lib:format("~w.~n", [Settings])),
     halt()."#;
 
-/// The library and its Erlang half, compiled.
-struct Built {
-    folder: tempfile::TempDir,
+#[test]
+fn real_time_mode_tells_what_took_effect() {
+    let vm = vm::Vm::new();
+    let start = "{ok, _} = application:ensure_all_started(exercises), init:stop().";
+    let said = vm.run(start, &[("OTP_REALTIME", "policy=fifo priority=7 lock_memory=true cpus=0")]);
+    // Root may all of this; others are told what it takes.
+    let in_force = said.contains("real-time: policy fifo:7 on ") && said.contains("real-time: memory locked");
+    assert!(in_force || said.contains("it takes root"), "{said}");
+    assert!(said.contains("processors [0] on "), "{said}");
+    let said = vm.run(start, &[("OTP_REALTIME", "policy=best")]);
+    assert!(said.contains("there is no policy \"best\""), "{said}");
+    let said = vm.run(start, &[]);
+    assert!(!said.contains("real-time"), "{said}");
 }
 
-impl Built {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut modules = Vec::new();
-        for source in otp::generate::sources("exercises_native") {
-            std::fs::write(folder.path().join(&source.file), &source.text).expect("write a source");
-            modules.extend(source.file.ends_with(".erl").then_some(source.file));
-        }
-        let library = std::env::current_exe().expect("this program's path").with_file_name("libexercises.so");
-        std::fs::copy(library, folder.path().join("exercises_native.so")).expect("copy the library");
-        run(Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules).current_dir(folder.path()));
-        Self { folder }
-    }
-
-    /// Runs the tests that are chosen, all if none is.
-    fn tests<'a>(&self, flags: &[String], chosen: impl IntoIterator<Item = &'a str>) {
-        let epmd = Epmd::start();
-        let start = "exercises_native_test:main(init:get_plain_arguments()).";
-        let mut erl = erl(self.folder.path(), &epmd);
-        erl.args(["-name", "exercises@127.0.0.1", "-setcookie", "exercises", "-kernel", "logger_level", "critical"]);
-        erl.args(["-kernel", "inet_dist_use_interface", "{127,0,0,1}"]).args(flags);
-        let text = run(erl.args(["-eval", start, "-extra"]).args(chosen));
-        println!("{text}");
-        assert!(text.contains("test result: ok. "), "{text}");
-    }
-}
-
-fn erl(folder: &Path, epmd: &Epmd) -> Command {
+/// Runs the tests that are chosen, all if none is, in a VM with these flags.
+fn tests_of<'a>(vm: &vm::Vm, flags: &[String], chosen: impl IntoIterator<Item = &'a str>) {
+    let epmd = Epmd::start();
+    let start = "exercises_native_test:main(init:get_plain_arguments()).";
     let mut erl = Command::new("erl");
-    erl.args(["-noshell", "-pa", "."]).current_dir(folder).env("ERL_EPMD_PORT", &epmd.port);
-    erl
-}
-
-fn run(command: &mut Command) -> String {
-    let output = command.output().expect("erlc and erl, of Debian's package erlang-base");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    text
+    erl.args(["-noshell", "-pa", ".", "-name", "exercises@127.0.0.1", "-setcookie", "exercises"]);
+    erl.args(["-kernel", "inet_dist_use_interface", "{127,0,0,1}", "-kernel", "logger_level", "critical"]);
+    erl.args(flags).args(["-eval", start, "-extra"]).args(chosen).env("ERL_EPMD_PORT", &epmd.port);
+    let text = vm::done(vm.folder(), &mut erl);
+    println!("{text}");
+    assert!(text.contains("test result: ok. "), "{text}");
 }
 
 /// Nodes of a test know each other by a daemon of their own, and no others.

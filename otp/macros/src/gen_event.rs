@@ -32,7 +32,8 @@ const SHAPE: Shape = Shape {
 };
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let read = Model::read(arguments, item.clone(), &SHAPE).and_then(|model| check(&model).map(|()| model));
+    let read =
+        Model::read(arguments, item.clone(), &SHAPE).and_then(|(model, wrong)| check(&model, wrong).map(|()| model));
     match read {
         Ok(model) => code(&model),
         Err(error) => {
@@ -43,8 +44,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-fn check(model: &Model) -> Result<()> {
-    let mut wrong = Problems::default();
+fn check(model: &Model, mut wrong: Problems) -> Result<()> {
     if model.options.trap_exit || model.options.off_heap {
         wrong.add(
             &model.name,
@@ -299,17 +299,10 @@ mod tests {
             }
         };
         assert_eq!(
-            said(&expand(quote! {}, block.clone())),
-            [
-                "a handler of events has no such callback",
-                "its module in Erlang has a function of this name, which OTP calls: choose another"
-            ]
-        );
-        let block = without(block, "add");
-        let block = without(block, "terminate");
-        assert_eq!(
             said(&expand(quote! { trap_exit }, block)),
             [
+                "a handler of events has no such callback",
+                "its module in Erlang has a function of this name, which OTP calls: choose another",
                 "trap_exit and off_heap are for a process of its own; that of a handler is its manager's",
                 "a handler has an #[event]: `fn name(&mut self, event: Event)`",
                 "gen_event has a handler answer at once: this returns the reply",
@@ -318,12 +311,5 @@ mod tests {
                  Init<Self>`",
             ]
         );
-    }
-
-    /// The block without one of its functions.
-    fn without(block: TokenStream, name: &str) -> TokenStream {
-        let mut block: syn::ItemImpl = syn::parse2(block).expect("a block");
-        block.items.retain(|item| !matches!(item, syn::ImplItem::Fn(function) if function.sig.ident == name));
-        quote! { #block }
     }
 }

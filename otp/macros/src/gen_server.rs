@@ -21,7 +21,8 @@ const SHAPE: Shape = Shape {
 };
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let read = Model::read(arguments, item.clone(), &SHAPE).and_then(|model| check(&model).map(|()| model));
+    let read =
+        Model::read(arguments, item.clone(), &SHAPE).and_then(|(model, wrong)| check(&model, wrong).map(|()| model));
     match read {
         Ok(model) => code(&model),
         Err(error) => {
@@ -32,8 +33,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-fn check(model: &Model) -> Result<()> {
-    let mut wrong = Problems::default();
+fn check(model: &Model, mut wrong: Problems) -> Result<()> {
     for (role, method) in &model.callbacks {
         let answered = *role == Role::Call && method.caller.is_none();
         if let (Some(result), false, true) =

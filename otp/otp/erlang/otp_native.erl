@@ -24,12 +24,12 @@
 -export([start/5, start_link/5, enter/6, enter_pool/6, woken/2, adopt/3]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
--export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1]).
+-export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0]).
 -export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
 -on_load(load/0).
 
 -nifs([init/2, restore/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
-       tests/1, test/1]).
+       tests/1, test/1, realtime/0]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
                options :: [option()], debug = [] :: [sys:debug_option()]}).
@@ -93,14 +93,14 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
     has(trap_exit, Options) andalso process_flag(trap_exit, true),
     try initial(init(Number, Argument)) of
         {ok, Slot} ->
-            gen:reply(From, {ok, self()}),
+            answer(From, {ok, self()}),
             Self = #self{parent = Pool, name = self(), module = Module, number = Number, options = Options},
             case has(started, Options) of
                 true -> ask(started, Slot, Self);
                 false -> loop(Slot, Self)
             end;
         ignore ->
-            gen:reply(From, ignore),
+            answer(From, ignore),
             exit({shutdown, {'$otp_no_start', ignore}});
         {stop, Reason} ->
             no_start(Start, Reason, Reason)
@@ -112,8 +112,11 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
 no_start({again, _From}, _Reason, Why) ->
     exit(Why);
 no_start({first, From}, Reason, _Why) ->
-    gen:reply(From, {error, Reason}),
+    answer(From, {error, Reason}),
     exit({shutdown, {'$otp_no_start', Reason}}).
+
+answer(nobody, _Answer) -> ok;
+answer(From, Answer) -> gen:reply(From, Answer).
 
 initial({Slot, ok}) when is_reference(Slot) ->
     {ok, Slot};
@@ -261,6 +264,7 @@ report(#{module := Module, name := Name, message := Message, reason := Why}) ->
 
 %% ---------------------------------------------------------------- the end
 
+-spec stop(term(), term(), reference(), #self{}) -> no_return().
 stop(Reason, Message, Slot, Self) ->
     try has(terminate, Self#self.options) andalso 'MODULE_wait':settle(on(Slot, {terminate, Reason}), Slot) of
         _ when Reason =:= normal; Reason =:= shutdown -> exit(Reason);
@@ -300,6 +304,7 @@ system_continue(Parent, Debug, {Native, Slot, Module, Number, Name, Options}) ->
 adopt(Slot, {Parent, Name, Module, Number, Options}, Debug) ->
     loop(Slot, #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, debug = Debug}).
 
+-spec system_terminate(term(), pid(), [sys:debug_option()], term()) -> no_return().
 system_terminate(Reason, _Parent, Debug, {Slot, Self}) ->
     stop(Reason, terminate, Slot, Self#self{debug = Debug}).
 
@@ -340,3 +345,4 @@ work_cpu(_Slot, _Number) -> erlang:nif_error(not_loaded).
 work_io(_Slot, _Number) -> erlang:nif_error(not_loaded).
 tests(_What) -> erlang:nif_error(not_loaded).
 test(_Number) -> erlang:nif_error(not_loaded).
+realtime() -> erlang:nif_error(not_loaded).

@@ -10,6 +10,9 @@
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
 
+%% The tags of answers are such lists, as OTP has them.
+-dialyzer({no_improper_lists, [start_all/5, tell/3]}).
+
 %% restart: permanent, transient or temporary; intensity, period (ms): how many restarts within what time are too many;
 %% shutdown: how long children have to end; most: how many there may be.
 -type config() :: #{restart := atom(), intensity := non_neg_integer(), period := non_neg_integer(),
@@ -20,7 +23,7 @@
 %% hears nothing of it, because the alias that answers go to is gone. A table and not a map, which garbage collections would
 %% copy again and again as it grows.
 -record(pool, {parent :: pid(), name :: term(), module :: module(), config :: config(), debug = [],
-               children :: ets:tid(), count = 0 :: non_neg_integer(), restarts = [] :: [integer()]}).
+               known_as :: pid() | atom(), ancestors :: [pid() | atom()], children :: ets:tid(), count = 0 :: non_neg_integer(), restarts = [] :: [integer()]}).
 
 -spec start_link(module(), undefined | {local, atom()} | {global, term()}, config()) -> {ok, pid()} | {error, term()}.
 start_link(Module, Name, Config) ->
@@ -33,7 +36,9 @@ init({Parent, Name}, Module, Config) ->
         true ->
             proc_lib:init_ack(Parent, {ok, self()}),
             Children = ets:new(?MODULE, [private]),
-            loop(#pool{parent = Parent, name = Name, module = Module, config = Config, children = Children});
+            KnownAs = case Name of {local, Local} -> Local; _ -> self() end,
+            loop(#pool{parent = Parent, name = Name, module = Module, config = Config, known_as = KnownAs,
+                       ancestors = get('$ancestors'), children = Children});
         {false, Pid} ->
             proc_lib:init_ack(Parent, {error, {already_started, Pid}})
     end.
@@ -54,6 +59,10 @@ loop(Pool) ->
     receive
         {'$gen_call', From, {start_child, [Argument]}} ->
             loop(start(From, Argument, Pool));
+        {'$gen_cast', {start_child, Argument}} ->
+            loop(start(nobody, Argument, Pool));
+        {'$gen_cast', {start_children, Arguments}} ->
+            loop(start_all(nobody, nothing, 0, Arguments, Pool));
         {'$gen_call', {Client, Tag}, {start_children, Arguments}} ->
             loop(start_all(Client, Tag, 0, Arguments, Pool));
         {'EXIT', Parent, Reason} when Parent =:= Pool#pool.parent ->
@@ -76,10 +85,11 @@ start_all(_Client, _Tag, _Index, [], Pool) ->
     Pool;
 start_all(Client, Tag, Index, [Argument | Arguments], Pool) ->
     Index rem 16 =:= 15 andalso erlang:yield(),
-    start_all(Client, Tag, Index + 1, Arguments, start({Client, [Tag | Index]}, Argument, Pool)).
+    From = case Client of nobody -> nobody; _ -> {Client, [Tag | Index]} end,
+    start_all(Client, Tag, Index + 1, Arguments, start(From, Argument, Pool)).
 
 start(From, _Argument, Pool = #pool{count = Count, config = #{most := Most}}) when Count >= Most ->
-    gen:reply(From, {error, max_children}),
+    tell(From, {error, max_children}, Pool),
     Pool;
 start(From, Argument, Pool = #pool{children = Children, count = Count, config = Config}) ->
     Pid = spawned({first, From}, Argument, Pool),
@@ -91,10 +101,12 @@ start(From, Argument, Pool = #pool{children = Children, count = Count, config = 
     Pool#pool{count = Count + 1}.
 
 %% The newest build of the module says where its processes begin.
-spawned(From, Argument, #pool{module = Module}) ->
+spawned(From, Argument, Pool = #pool{module = Module}) ->
     {Native, Number, Options} = Module:'$otp'(),
     Spawn = case Options of [] -> []; _ -> proplists:get_value(spawn, Options, []) end,
-    proc_lib:spawn_opt(Native, enter_pool, [From, self(), Module, Number, Argument, Options], [link | Spawn]).
+    %% As proc_lib:spawn_opt does it, which would ask for the name and the ancestors of this process each time.
+    Enter = [Pool#pool.known_as, Pool#pool.ancestors, Native, enter_pool, [From, self(), Module, Number, Argument, Options]],
+    erlang:spawn_opt(proc_lib, init_p, Enter, [link | Spawn]).
 
 answer({terminate_child, Pid}, Pool = #pool{children = Children, count = Count, config = #{shutdown := Time}}) ->
     case ets:member(Children, Pid) of
@@ -128,7 +140,7 @@ ended(Pid, Reason, Pool = #pool{children = Children, count = Count, config = #{r
                     report(child_terminated, Reason, Pid, Pool),
                     restart(From, Argument, Left);
                 false ->
-                    gen:reply(From, {error, Reason}),
+                    tell(From, {error, Reason}, Pool),
                     is_orderly(Reason) orelse report(child_terminated, Reason, Pid, Pool),
                     Left
             end;
@@ -136,6 +148,15 @@ ended(Pid, Reason, Pool = #pool{children = Children, count = Count, config = #{r
             %% A link of somebody's own.
             Pool
     end.
+
+%% Whoever asked, if somebody waits for an answer; else whoever reads the reports.
+tell(nobody, {error, {shutdown, {'$otp_no_start', ignore}}}, _Pool) -> ok;
+tell(nobody, {error, {shutdown, {'$otp_no_start', Reason}}}, Pool) -> report(start_error, Reason, undefined, Pool);
+tell(nobody, {error, max_children}, Pool) -> report(start_error, max_children, undefined, Pool);
+tell(nobody, _Answer, _Pool) -> ok;
+tell(_From, {error, {shutdown, {'$otp_no_start', _}}}, _Pool) -> ok; % it told that itself
+tell({Client, [[alias | _] = Tag | Index]}, Answer, _Pool) -> gen:reply({Client, [Tag | {ended, Index}]}, Answer);
+tell(From, Answer, _Pool) -> gen:reply(From, Answer).
 
 pids(#pool{children = Children}) ->
     ets:select(Children, [{{'$1', '_', '_'}, [], ['$1']}]).
@@ -202,6 +223,7 @@ report(Error, Reason, Pid, #pool{name = Name, module = Module, config = #{restar
 %% ---------------------------------------------------------------- sys(3)
 
 system_continue(_Parent, Debug, Pool) -> loop(Pool#pool{debug = Debug}).
+-spec system_terminate(term(), pid(), [sys:debug_option()], #pool{}) -> no_return().
 system_terminate(Reason, _Parent, _Debug, Pool) -> stop(Reason, Pool).
 system_code_change(Pool, _Module, _OldVsn, _Extra) -> {ok, Pool}.
 system_get_state(Pool) -> {ok, seen(Pool)}.

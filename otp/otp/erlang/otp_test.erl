@@ -1,7 +1,7 @@
 %% Runs the tests of a library inside of the VM, several at a time, and tells of them as cargo does.
 -module('MODULE_test').
 
--export([main/1, evaluate/1, start_node/2, evaluate_on/3]).
+-export([main/1, evaluate/1, begun/1, start_node/2, evaluate_on/3]).
 
 %% What was asked for on the command line: parts of names, --exact, --ignored, --include-ignored, --list,
 %% --test-threads=N. Ends the VM: 0 when all passed, 101 when one failed, as cargo's tests do.
@@ -56,7 +56,7 @@ several([], Running, _Most, Failed) when Running =:= [] ->
 several([Test | Tests], Running, Most, Failed) when length(Running) < Most ->
     {Number, _, _, _} = Test,
     Slot = 'MODULE':test(Number),
-    {Pid, Ref} = spawn_monitor(fun() -> begun(Slot) end),
+    {Pid, Ref} = spawn_monitor(?MODULE, begun, [Slot]),
     several(Tests, [{Ref, Pid, Test} | Running], Most, Failed);
 several(Tests, Running, Most, Failed) ->
     receive
@@ -72,6 +72,7 @@ several(Tests, Running, Most, Failed) ->
             end
     end.
 
+-spec begun(reference()) -> no_return().
 begun(Slot) ->
     try 'MODULE_wait':task(Slot) of
         ok -> exit(normal)

@@ -213,10 +213,15 @@ await(Waits, Time) ->
             came(Ref, {reply, Reply}, Waits);
         {'DOWN', Ref, _, _, Reason} when is_map_key(Ref, Waits) ->
             came(Ref, {down, Reason}, Waits);
+        {[[alias | Ref] | {ended, Index}], Reply} when is_map_key(Ref, Waits) ->
+            %% A child has ended; this counts only if it had not answered before.
+            #{Ref := {many, _, _, Replies}} = Waits,
+            is_map_key(Index, Replies) orelse (self() ! {[[alias | Ref] | Index], Reply}),
+            await(Waits, Time);
         {[[alias | Ref] | Index], Reply} when is_map_key(Ref, Waits) ->
             case Waits of
                 #{Ref := {many, _, _, #{Index := _}}} ->
-                    %% It has ended since, or was started anew: the first answer tells how its start went.
+                    %% It was started anew since: the first answer tells how its start went.
                     await(Waits, Time);
                 #{Ref := {many, Number, Count, Replies}} when map_size(Replies) + 1 =:= Count ->
                     Started = maps:to_list(Replies#{Index => Reply}),

@@ -85,7 +85,7 @@ pub fn sources(native: &str) -> Vec<Source> {
     }));
     for application in inventory::iter::<Application>() {
         let callback = format!("{}_app", application.name);
-        sources.push(module(&callback, application.callback(&callback)));
+        sources.push(module(&callback, application.callback(&callback, native)));
         let modules: Vec<_> =
             sources.iter().filter_map(|source| source.file.strip_suffix(".erl")).map(quoted).collect();
         let resource =
@@ -111,8 +111,8 @@ inventory::collect!(Application);
 
 impl Application {
     /// The module that OTP starts and stops it by.
-    fn callback(&self, callback: &str) -> String {
-        let (module, root) = (quoted(callback), quoted(self.root));
+    fn callback(&self, callback: &str, native: &str) -> String {
+        let (module, root, native) = (quoted(callback), quoted(self.root), quoted(native));
         let start = if self.takes_arguments {
             format!("    {root}:start_link([unicode:characters_to_binary(A) || A <- init:get_plain_arguments()]).")
         } else {
@@ -120,7 +120,8 @@ impl Application {
         };
         format!(
             "%% The application {}: generated.\n-module({module}).\n-behaviour(application).\n-export([start/2, stop/1]).\n\n\
-             start(_Type, _Arguments) ->\n{start}\n\nstop(_State) ->\n    ok.\n",
+             start(_Type, _Arguments) ->\n    %% What the machine was asked for, and what of it took effect.\n    \
+             [logger:log(Level, \"~ts\", [Text]) || {{Level, Text}} <- {native}:realtime()],\n{start}\n\nstop(_State) ->\n    ok.\n",
             self.name
         )
     }

@@ -17,6 +17,7 @@ mod mailbox;
 mod next;
 pub mod pool;
 pub mod process;
+mod realtime;
 mod reason;
 pub mod server;
 mod show;

@@ -30,8 +30,16 @@ impl Next {
     }
 
     /// `ok`, `hibernate`, `{timeout, Milliseconds}`, `{stop, Reason}`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        match self {
+            Self::Wait => atom!("ok").term(env),
+            other => other.unusual(env),
+        }
+    }
+
+    #[cold]
+    fn unusual<'a>(&self, env: Env<'a>) -> Term<'a> {
         match self {
             Self::Wait => atom!("ok").term(env),
             Self::Hibernate => atom!("hibernate").term(env),

@@ -193,6 +193,27 @@ impl<S: Startable> Pool<S> {
         outcome(call.await.map_err(not_there)?)
     }
 
+    /// Has one more started and does not wait for it. If it does not start, that is told in the log and nowhere else.
+    pub fn spawn(&self, argument: impl Arguments<S::Argument>) {
+        let argument = argument.all();
+        self.cast(atom!("start_child"), |env| env.tuple(&argument.encode_all(env)));
+    }
+
+    /// The same for each argument. Nothing is faster when the processes announce themselves, or nobody needs to know them.
+    pub fn spawn_all<A: Arguments<S::Argument>>(&self, arguments: impl IntoIterator<Item = A>) {
+        self.cast(atom!("start_children"), |env| {
+            let arguments = arguments.into_iter().map(|argument| env.tuple(&argument.all().encode_all(env)).raw());
+            env.list(&arguments.collect::<Vec<_>>())
+        });
+    }
+
+    fn cast(&self, what: &Atom, content: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
+        self.to.send(|env| {
+            let request = env.tuple(&[what.raw(env), content(env).raw()]);
+            env.tuple(&[atom!("$gen_cast").raw(env), request.raw()])
+        });
+    }
+
     /// Starts one for each argument, all of them side by side; what came of each stands in the order of the arguments. This is
     /// much faster than one after the other.
     ///

@@ -236,6 +236,10 @@ pub(crate) fn map<'a>(env: Env<'a>, entries: &[(&Atom, RawTerm)]) -> Term<'a> {
 }
 
 /// What the arguments of a start may be written as: one as itself, several as a tuple, none as `()`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what the `init` of this process takes: that is `{All}`",
+    label = "give what `init` takes: one argument as it is, several as a tuple, none as `()`"
+)]
 pub trait Arguments<All> {
     fn all(self) -> All;
 }

@@ -23,8 +23,12 @@ use crate::vm::{Env, Term, Turn, send_from_anywhere, try_turn, turn};
 /// A future of a callback.
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// What a future waits for, by the numbers of its orders.
-pub(crate) struct Waits {
+/// What a future waits for, by the numbers of its orders. A process that waits for nothing has nothing here.
+#[derive(Default)]
+pub(crate) struct Waits(Option<Box<Inner>>);
+
+#[derive(Default)]
+struct Inner {
     places: BTreeMap<u64, Arc<dyn Arrive>>,
     /// What is to be done on a scheduler that may be held up.
     jobs: BTreeMap<u64, Job>,
@@ -34,18 +38,30 @@ pub(crate) struct Waits {
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 impl Waits {
-    pub(crate) const fn new() -> Self {
-        Self { places: BTreeMap::new(), jobs: BTreeMap::new() }
+    pub(crate) fn add_job(&mut self, number: u64, job: Job) {
+        self.0.get_or_insert_default().jobs.insert(number, job);
     }
 
-    pub(crate) fn add_job(&mut self, number: u64, job: Job) {
-        self.jobs.insert(number, job);
+    fn take_job(&mut self, number: u64) -> Option<Job> {
+        self.0.as_mut()?.jobs.remove(&number)
+    }
+
+    fn add(&mut self, number: u64, place: Arc<dyn Arrive>) {
+        self.0.get_or_insert_default().places.insert(number, place);
+    }
+
+    fn take(&mut self, number: u64) -> Option<Arc<dyn Arrive>> {
+        self.0.as_mut()?.places.remove(&number)
+    }
+
+    fn has(&self, number: u64) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.places.contains_key(&number))
     }
 }
 
 impl fmt::Debug for Waits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.places.keys()).finish()
+        f.debug_set().entries(self.0.iter().flat_map(|inner| inner.places.keys())).finish()
     }
 }
 
@@ -125,7 +141,7 @@ impl<T: Send + 'static> Future for Wait<T> {
                     assert!(turn.polled.get() != 0, "this is awaited in an async callback or a task, and nowhere else");
                     let number = number();
                     let place = Arc::new(Place { read, inside: Mutex::new(Inside { value: None, waker: waker() }) });
-                    turn.waits.borrow_mut().places.insert(number, place.clone());
+                    turn.waits.borrow_mut().add(number, place.clone());
                     ask(env, turn, number);
                     self.state = State::Waiting(number, place);
                     Poll::Pending
@@ -136,7 +152,7 @@ impl<T: Send + 'static> Future for Wait<T> {
                         return Poll::Ready(value);
                     }
                     assert!(
-                        turn.waits.borrow().places.contains_key(&number),
+                        turn.waits.borrow().has(number),
                         "this future was begun in another callback, which has ended"
                     );
                     inside.waker = waker();
@@ -158,8 +174,8 @@ impl<T> Drop for Wait<T> {
         // Outside of a call the process is gone, and what it waited for with it.
         try_turn(|env, turn| {
             let mut waits = turn.waits.borrow_mut();
-            waits.jobs.remove(&number);
-            if waits.places.remove(&number).is_some() {
+            waits.take_job(number);
+            if waits.take(number).is_some() {
                 turn.order(env, atom!("cancel"), &[number.encode(env)]);
             }
         });
@@ -206,7 +222,7 @@ impl<T> fmt::Debug for Running<T> {
 impl<T: 'static> Running<T> {
     pub(crate) fn new(env: Env<'_>, future: Boxed<T>) -> Self {
         let signal = Arc::new(Signal { process: env.own_pid(), used: AtomicBool::new(false) });
-        Self { future, waits: Waits::new(), signal }
+        Self { future, waits: Waits::default(), signal }
     }
 
     /// Hands out what came, `[{Number, Event}, …]`.
@@ -215,7 +231,7 @@ impl<T: 'static> Running<T> {
         while let Some((event, others)) = rest.cell() {
             rest = others;
             let Some([number, event]) = event.tuple().and_then(|event| event.array()) else { continue };
-            let place = u64::decode(number).ok().and_then(|number| self.waits.places.remove(&number));
+            let place = u64::decode(number).ok().and_then(|number| self.waits.take(number));
             if let Some(place) = place {
                 place.arrive(event);
             }
@@ -224,7 +240,7 @@ impl<T: 'static> Running<T> {
 
     /// Does a job that was ordered for a scheduler like this one.
     pub(crate) fn work(&mut self, number: u64) -> Option<()> {
-        let job = self.waits.jobs.remove(&number)?;
+        let job = self.waits.take_job(number)?;
         job();
         Some(())
     }
@@ -235,7 +251,7 @@ impl<T: 'static> Running<T> {
     /// - `listen`: for that, or for a waker that somebody has;
     /// - `yield`: for its next turn.
     pub(crate) fn poll<'a>(&mut self, env: Env<'a>, turn: &Turn) -> Result<T, Term<'a>> {
-        turn.waits.replace(std::mem::replace(&mut self.waits, Waits::new()));
+        turn.waits.replace(std::mem::replace(&mut self.waits, Waits::default()));
         self.signal.used.store(false, Ordering::Release);
         let polled = {
             let waker = Waker::from(self.signal.clone());
@@ -246,11 +262,11 @@ impl<T: 'static> Running<T> {
             // What is dropped with the future cancels what it waited for, so it is dropped within this call.
             self.future = Box::pin(Never(PhantomData));
             turn.polled.set(0);
-            turn.waits.replace(Waits::new());
+            turn.waits.replace(Waits::default());
             return Ok(value);
         }
         turn.polled.set(0);
-        self.waits = turn.waits.replace(Waits::new());
+        self.waits = turn.waits.replace(Waits::default());
         let shared = Arc::strong_count(&self.signal) > 1;
         // Who let go of the last other waker may have used it just before.
         fence(Ordering::Acquire);

@@ -26,10 +26,10 @@ pub async fn yield_now() {
 }
 
 /// How long a callback computes before it gives its scheduler back, where it asks a [`Slice`].
-const SLICE: Duration = Duration::from_micros(500);
+const SLICE: Duration = Duration::from_micros(250);
 
 /// Gives a long computation's scheduler back in time: `slice.check().await` in its loop costs a look at the clock, and yields
-/// when half a millisecond is over.
+/// when a quarter of a millisecond is over.
 #[derive(Debug)]
 pub struct Slice {
     began: Instant,

@@ -7,4 +7,5 @@
 fn a_misuse_is_an_error_at_its_place() {
     let tests = trybuild::TestCases::new();
     tests.compile_fail("tests/ui/data/*.rs");
+    tests.compile_fail("tests/ui/server/*.rs");
 }

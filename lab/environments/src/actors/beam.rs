@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use kizami_settings::{Scope, process};
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::{Params, Workload, actors};
 
 use super::is_program;
 use crate::erlang::{self, Sources};
@@ -29,6 +29,7 @@ const SOURCES: Sources = sources![
     "kizami_actors_otp.erl" from "actors/erlang",
     "kizami_actors_plain.erl" from "actors/erlang",
     "kizami_actors_server.erl" from "actors/erlang",
+    "kizami_actors_supervised.erl" from "actors/erlang",
     "kizami_actors_supervisor.erl" from "actors/erlang",
 ];
 
@@ -68,6 +69,13 @@ pub static GEN_SERVER_OFF_HEAP: BeamSystem = BeamSystem {
     ..GEN_SERVER
 };
 
+pub static GEN_SERVER_SUPERVISED: BeamSystem = BeamSystem {
+    name: "gen-server-supervised",
+    title: "gen_servers in Erlang; those that are made are started by a supervisor",
+    module: "kizami_actors_supervised",
+    ..GEN_SERVER
+};
+
 pub static OTP: BeamSystem = BeamSystem {
     name: "otp",
     title: "gen_servers in Rust, with the library otp",
@@ -93,7 +101,8 @@ impl Environment for BeamSystem {
     }
 
     fn does(&self, workload: &Workload) -> bool {
-        is_program(workload)
+        let of_otp = || actors::OTP_ONLY.iter().any(|program| program.name == workload.name);
+        is_program(workload) || (self.name == OTP.name && of_otp())
     }
 
     fn supports(&self, _: &Params) -> Result<(), String> {

@@ -7,7 +7,7 @@ mod beam;
 mod otp;
 mod rust;
 
-pub use beam::{ERLANG, GEN_SERVER, GEN_SERVER_OFF_HEAP, OTP};
+pub use beam::{ERLANG, GEN_SERVER, GEN_SERVER_OFF_HEAP, GEN_SERVER_SUPERVISED, OTP};
 pub use rust::{ACTIX, ACTIX_SPREAD, KAMEO, RACTOR, THREADS, TOKIO};
 
 use kizami_workloads::Workload;

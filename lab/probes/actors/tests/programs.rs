@@ -16,11 +16,12 @@ use kizami_recording::folder::Effective;
 use kizami_workloads::Machine;
 
 /// In the order of the study.
-const SYSTEMS: [&str; 10] = [
+const SYSTEMS: [&str; 11] = [
     "otp",
     "erlang",
     "gen-server",
     "gen-server-off-heap",
+    "gen-server-supervised",
     "actix",
     "actix-spread",
     "ractor",

@@ -31,6 +31,11 @@ programs! {
     recover,
 }
 
+mod beside_computing;
+
+/// What is measured of OTP in Rust alone.
+pub static OTP_ONLY: &[&Workload] = &[&beside_computing::WORKLOAD];
+
 const SAVINA: &str = "Savina";
 
 /// One figure a start: how long the whole program took.

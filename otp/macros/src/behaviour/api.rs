@@ -1,7 +1,8 @@
 //! What the behaviours that can be asked have in common: their callers' side, and what the generator is told.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::{Method, Model, Role, arguments, described, names, split};
 
@@ -66,7 +67,8 @@ pub(crate) fn reply(model: &Model, method: &Method) -> TokenStream {
     let answer = &model.answer;
     match (&method.caller, &method.result) {
         (Some(reply), _) => quote! { #reply },
-        (None, Some(result)) => quote! { <#result as #answer>::Value },
+        // An error about this type is shown where it stands.
+        (None, Some(result)) => quote_spanned! { result.span()=> <#result as #answer>::Value },
         (None, None) => quote! { () },
     }
 }

@@ -52,7 +52,11 @@ pub(crate) struct Shape {
 }
 
 impl Model {
-    pub(crate) fn read(arguments: TokenStream, item: TokenStream, shape: &Shape) -> Result<Self> {
+    /// The model, and what is wrong so far; what is wrong with this kind of behaviour is for that to add.
+    ///
+    /// # Errors
+    /// When there is too little to make a model of.
+    pub(crate) fn read(arguments: TokenStream, item: TokenStream, shape: &Shape) -> Result<(Self, Problems)> {
         let attribute = shape.attribute;
         let mut block: ItemImpl = syn::parse2(item).map_err(|e| {
             Error::new(
@@ -125,8 +129,10 @@ impl Model {
         if let Some(model) = &model {
             model.check(shape, &mut wrong);
         }
-        wrong.finish()?;
-        model.ok_or_else(|| Error::new(proc_macro2::Span::call_site(), "no init"))
+        match model {
+            Some(model) => Ok((model, wrong)),
+            None => Err(wrong.finish().err().unwrap_or_else(|| Error::new(proc_macro2::Span::call_site(), "no init"))),
+        }
     }
 
     pub(crate) fn of(&self, role: Role) -> impl Iterator<Item = &Method> + Clone {

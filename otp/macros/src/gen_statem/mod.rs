@@ -43,7 +43,8 @@ const SHAPE: Shape = Shape {
 };
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let read = Model::read(arguments, item.clone(), &SHAPE).and_then(|model| check(&model).map(|state| (model, state)));
+    let read = Model::read(arguments, item.clone(), &SHAPE)
+        .and_then(|(model, wrong)| check(&model, wrong).map(|state| (model, state)));
     match read {
         Ok((model, state)) => code(&model, &state),
         Err(error) => {
@@ -55,8 +56,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// The type of the states.
-fn check(model: &Model) -> Result<Type> {
-    let mut wrong = Problems::default();
+fn check(model: &Model, mut wrong: Problems) -> Result<Type> {
     let state = model.options.types.iter().find(|(word, _)| word == "state").map(|(_, ty)| ty.clone());
     if state.is_none() {
         wrong

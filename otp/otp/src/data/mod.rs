@@ -28,6 +28,11 @@ use crate::vm::{Env, Term};
 
 /// A value that has a form in Erlang. `#[derive(Data)]` gives one to a struct or an enum; `docs/otp-data.md` says which, and
 /// what the types of Rust's library have.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no form in Erlang",
+    label = "what goes to or comes from a process must have one",
+    note = "`#[derive(otp::Data)]` gives a struct or an enum of yours its form"
+)]
 pub trait Data: Sized {
     /// # Panics
     /// When the value has no form: when it is deeper than [`DEPTH`], or a map in which two keys are one in Erlang.

@@ -45,6 +45,7 @@ const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"resume", 2, raw::<2, Resume>, 0),
     (c"tests", 1, raw::<1, Tests>, 0),
     (c"test", 1, raw::<1, Test>, 0),
+    (c"realtime", 0, raw::<0, Realtime>, DIRTY_IO),
     (c"work_cpu", 2, raw::<2, Work>, DIRTY_CPU),
     (c"work_io", 2, raw::<2, Work>, DIRTY_IO),
 ];
@@ -112,6 +113,16 @@ impl Native<2> for Work {
     }
 }
 
+/// `realtime()`: puts what was asked for in force, and tells what took effect.
+struct Realtime;
+impl Native<0> for Realtime {
+    const DIRTY: bool = true;
+
+    fn call<'a>(env: Env<'a>, _: &Turn, []: [Term<'a>; 0]) -> Option<Term<'a>> {
+        Some(crate::realtime::apply(env))
+    }
+}
+
 /// `tests(_)`: what `cargo otp test` can run.
 struct Tests;
 impl Native<1> for Tests {
@@ -144,6 +155,7 @@ unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
         // SAFETY: the environment is valid.
         Ok(None) => unsafe { (vm().make_badarg)(env.raw()) },
         Err(payload) => {
+            turn.send_last(env);
             let reason = Panic::taken(&*payload).encode(env);
             // SAFETY: the environment is valid, and the reason is of it.
             unsafe { (vm().raise_exception)(env.raw(), reason.raw()) }

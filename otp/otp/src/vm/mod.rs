@@ -17,6 +17,7 @@ mod kept;
 mod slot;
 mod stack;
 mod term;
+pub(crate) mod threads;
 mod turn;
 
 pub use atom::Atom;

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use super::abi::{RT_CREATE, RawEnv, ResourceType};
 use super::{Env, Term, Turn, vm};
@@ -21,12 +21,28 @@ pub struct SlotType<T> {
 
 /// What lies in the memory that the VM counts references to.
 ///
-/// One call at a time has the value: who asks while another has it is refused instead of made to wait, because a scheduler
-/// must not wait. Only foreign code that passes the reference of a process around can ever see that.
+/// It belongs to the process that first used it, and to no other: a process runs on one scheduler at a time, so nobody else has
+/// the value while that one does. Only foreign code that passes the reference of a process around can ever be refused.
 #[derive(Debug)]
 pub struct Slot<T> {
+    /// The process, or 0 before the first use.
+    owner: AtomicUsize,
+    /// Whether a call of the owner has the value. Only the owner reads or writes it, so it needs no order among threads but that
+    /// which the VM keeps when a process goes from one to another.
     taken: AtomicBool,
     value: UnsafeCell<T>,
+}
+
+impl<T> Slot<T> {
+    /// Whether the process that runs this may use the value.
+    #[inline]
+    fn is_own(&self, env: Env<'_>) -> bool {
+        let own = env.own_pid().pid;
+        match self.owner.load(Ordering::Relaxed) {
+            0 => self.owner.compare_exchange(0, own, Ordering::AcqRel, Ordering::Relaxed).is_ok(),
+            owner => owner == own,
+        }
+    }
 }
 
 impl<T: Send> SlotType<T> {
@@ -69,7 +85,11 @@ impl<T: Send> SlotType<T> {
         // made of it keeps the only reference, as ours is released.
         let raw = unsafe {
             let room = (vm().alloc_resource)(self.opened(), size_of::<Slot<T>>());
-            room.cast::<Slot<T>>().write(Slot { taken: AtomicBool::new(false), value: UnsafeCell::new(value) });
+            room.cast::<Slot<T>>().write(Slot {
+                owner: AtomicUsize::new(0),
+                taken: AtomicBool::new(false),
+                value: UnsafeCell::new(value),
+            });
             let raw = (vm().make_resource)(env.raw(), room);
             (vm().release_resource)(room);
             raw
@@ -77,7 +97,7 @@ impl<T: Send> SlotType<T> {
         env.adopt(raw)
     }
 
-    /// Lets `body` have the value behind `term`; `None` when it is none of this kind, or is in use.
+    /// Lets `body` have the value behind `term`; `None` when it is none of this kind, of another process, or in use.
     #[inline]
     pub fn with<R>(&self, term: Term<'_>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut found: *mut c_void = ptr::null_mut();
@@ -88,17 +108,19 @@ impl<T: Send> SlotType<T> {
         }
         // SAFETY: a resource of this kind is a slot, which lives at least as long as the term that refers to it.
         let slot = unsafe { &*found.cast::<Slot<T>>() };
-        if slot.taken.swap(true, Ordering::Acquire) {
+        if !slot.is_own(term.env()) || slot.taken.load(Ordering::Relaxed) {
             return None;
         }
+        slot.taken.store(true, Ordering::Relaxed);
         struct Leave<'a>(&'a AtomicBool);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
-                self.0.store(false, Ordering::Release);
+                self.0.store(false, Ordering::Relaxed);
             }
         }
         let _leave = Leave(&slot.taken);
-        // SAFETY: the flag was down and is up now, so nobody else has the value until `_leave` is dropped.
+        // SAFETY: no other process gets here, this one runs on one scheduler at a time, and none of its calls had the value: the flag
+        // was down and is up now, until `_leave` is dropped.
         Some(body(unsafe { &mut *slot.value.get() }))
     }
 }

@@ -18,6 +18,11 @@ pub struct Turn {
     /// Whether it came on a scheduler that may be held up.
     pub(crate) dirty: bool,
     orders: RefCell<Vec<RawTerm>>,
+    /// A message that is still to be sent, and to whom: the last one, if nothing was ordered after it. When the call comes to
+    /// nothing else, the Erlang half sends it, which takes less time than doing so here.
+    last: Cell<Option<(RawPid, RawTerm)>>,
+    /// Whether the Erlang half knows what to do with that: the loop of gen_servers does.
+    pub(crate) hands_over: Cell<bool>,
     /// What the future that is polled waits for; it moves in from the process and back out.
     pub(crate) waits: RefCell<Waits>,
     /// What the waker of the future that is polled bears as its data, or 0.
@@ -38,7 +43,9 @@ impl Turn {
             raw: env.raw(),
             dirty,
             orders: RefCell::new(Vec::new()),
-            waits: RefCell::new(Waits::new()),
+            last: Cell::new(None),
+            hands_over: Cell::new(false),
+            waits: RefCell::new(Waits::default()),
             polled: Cell::new(0),
             answer: Cell::new(None),
         }
@@ -47,29 +54,46 @@ impl Turn {
     /// Runs `body` as what this call does.
     #[inline]
     pub(crate) fn enter<R>(&self, body: impl FnOnce() -> R) -> R {
-        struct Leave(*const Turn);
-        impl Drop for Leave {
+        struct Leave<'a>(&'a Cell<*const Turn>, *const Turn);
+        impl Drop for Leave<'_> {
             fn drop(&mut self) {
-                CURRENT.set(self.0);
+                self.0.set(self.1);
             }
         }
-        let _leave = Leave(CURRENT.replace(self));
-        body()
+        // Where the thread keeps it is looked up once: in a library that is loaded that is a call.
+        CURRENT.with(|current| {
+            let _leave = Leave(current, current.replace(self));
+            body()
+        })
     }
 
     /// Orders `{What, Element, …}` of the Erlang half.
     pub(crate) fn order<'a>(&self, env: Env<'a>, what: &Atom, elements: &[Term<'a>]) {
+        self.send_last(env);
         let mut all = Vec::with_capacity(elements.len() + 1);
         all.push(what.raw(env));
         all.extend(elements.iter().map(|element| element.raw()));
         self.orders.borrow_mut().push(env.tuple(&all).raw());
     }
 
-    /// Sends to a process of this node: at once, unless something was ordered before, which must not be overtaken.
+    /// Sends what is still to be sent.
+    #[inline]
+    pub(crate) fn send_last(&self, env: Env<'_>) {
+        if let Some((to, message)) = self.last.take() {
+            env.send(to, env.adopt(message));
+        }
+    }
+
+    /// Sends to a process of this node, unless something was ordered before, which must not be overtaken.
     #[inline]
     pub(crate) fn send<'a>(&self, env: Env<'a>, to: RawPid, message: Term<'a>) {
         if self.orders.borrow().is_empty() {
-            env.send(to, message);
+            self.send_last(env);
+            if self.hands_over.get() {
+                self.last.set(Some((to, message.raw())));
+            } else {
+                env.send(to, message);
+            }
         } else {
             self.order(env, crate::atom!("send"), &[env.adopt(to.pid), message]);
         }
@@ -102,14 +126,22 @@ impl Turn {
         message
     }
 
-    /// `result`, or `{orders, Orders, result}` when something was ordered.
+    /// `result`; `[To | Message]` instead of `ok` when that is still to be sent; `{orders, Orders, result}` when something was
+    /// ordered.
     #[inline]
     pub(crate) fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
-        if self.orders.borrow().is_empty() {
-            return result;
+        if !self.orders.borrow().is_empty() {
+            let orders = self.orders.take();
+            return env.tuple(&[crate::atom!("orders").raw(env), env.list(&orders).raw(), result.raw()]);
         }
-        let orders = self.orders.take();
-        env.tuple(&[crate::atom!("orders").raw(env), env.list(&orders).raw(), result.raw()])
+        match self.last.take() {
+            None => result,
+            Some((to, message)) if result.is(crate::atom!("ok")) => env.cell(env.adopt(to.pid), env.adopt(message)),
+            Some((to, message)) => {
+                env.send(to, env.adopt(message));
+                result
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! each program does is said in `lab/workloads/src/actors`.
 
 mod ask;
+mod beside;
 mod big;
 mod creation;
 mod fork_join;
@@ -59,6 +60,7 @@ impl Runner {
             "fork-join-create" => creation::run(&params).await,
             "big" => big::run(&params).await,
             "ask" => ask::run(&params).await,
+            "beside-computing" => beside::run(&params).await,
             "recover" => recover::run(&params).await,
             other => Err(format!("there is no program {other}")),
         }

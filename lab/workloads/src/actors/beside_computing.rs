@@ -1,0 +1,27 @@
+//! How soon a process wakes up while others compute: whether long native work gives its scheduler back in time.
+
+use crate::spec::{Kind, Param, Part, Workload};
+
+pub static WORKLOAD: Workload = Workload {
+    name: "beside-computing",
+    title: "beside computing: a process that wakes up every millisecond, while others compute",
+    about: "As many actors as are said compute without an end, in native code that asks in its loop whether its slice is \
+            over and yields then. Another process waits for a timer of the kernel in the VM's poll set, every \
+            period_us microseconds; a sample is how much later than due it runs. Only for systems whose actors share \
+            the schedulers of a VM and are native code: who does not ask is not measured by this.",
+    reference: "",
+    params: &[
+        Param { name: "wakeups", about: "how often", kind: Kind::count(1, 100_000_000), default: "10000" },
+        Param {
+            name: "period_us",
+            about: "microseconds between them",
+            kind: Kind::count(50, 1_000_000),
+            default: "1000",
+        },
+        Param { name: "computing", about: "actors that compute", kind: Kind::count(0, 1000), default: "2" },
+    ],
+    parts: |params, _| vec![Part::times(params.number("wakeups"))],
+    seconds: |params| params.number("wakeups") as f64 * params.number("period_us") as f64 * 1e-6,
+    linux: None,
+    beam: None,
+};

@@ -1,0 +1,6 @@
+use otp::gen_server;
+
+#[gen_server]
+struct Counter;
+
+fn main() {}
