@@ -190,7 +190,7 @@ fn a_tree_gets_what_is_new_in_it_and_loses_what_is_not_there_any_more() {
     assert!(said.contains("Ended door") && said.contains("Started second"), "{said}");
     assert_eq!(
         shop.ask("{whereis(door), counter:add(second), length(supervisor:which_children(root))}"),
-        "{undefined,1,6}"
+        "{undefined,1,7}"
     );
     // A tree that cannot be made is seen before anything is changed.
     shop.replace("    one_for_one()\n", "    assert!(_args.0.len() > 9, \"too few\");\n    one_for_one()\n");
@@ -210,4 +210,27 @@ fn who_does_not_come_to_an_end_is_named() {
     // With more time the callback comes to its end first.
     assert!(shop.user.done(&shop.path, &["upgrade", "--timeout", "30"]).contains("1 counter"));
     assert_eq!(shop.ask("counter:version(counter)"), "2");
+}
+
+#[test]
+fn work_under_way_ends_in_the_build_that_it_began_in() {
+    let shop = Shop::open("busy_shop");
+    assert_eq!(shop.ask("worker:work(worker)"), "ok");
+    let mut version = 1;
+    let mut upgraded = || {
+        shop.replace(&format!("u32 {{\n        {version}\n"), &format!("u32 {{\n        {}\n", version + 1));
+        version += 1;
+        shop.upgraded()
+    };
+    for builds in ["2", "2"] {
+        let said = upgraded();
+        assert!(
+            said.contains("1 worker") && said.contains("tasks that go on in the build that they began in"),
+            "{said}"
+        );
+        assert_eq!(shop.builds(), builds, "the first and the last: {said}");
+    }
+    assert_eq!(shop.ask("register(done, spawn(timer, sleep, [60000])), timer:sleep(200), ok").len(), 2);
+    assert!(!upgraded().contains("tasks"));
+    assert_eq!(shop.builds(), "1");
 }

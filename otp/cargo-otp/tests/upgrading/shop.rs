@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use otp::{
-    Args, Data, EventManager, Init, Server, Step, Tree, events, gen_event, gen_server, gen_statem, one_for_one, pool,
-    supervisor, time, worker,
+    Args, Data, EventManager, Init, Pid, Server, Step, Task, Tree, events, gen_event, gen_server, gen_statem, one_for_one,
+    pool, supervisor, time, worker,
 };
 
 otp::application!(root);
@@ -54,6 +54,29 @@ impl Asker {
     async fn ask(&mut self) -> u64 {
         self.asked += 1;
         Server::<Counter>::named("counter").add().await.expect("an answer")
+    }
+}
+
+/// Begins work that goes on for as long as nobody has the name `done`.
+#[derive(Data)]
+pub struct Worker {
+    begun: u32,
+}
+
+#[gen_server]
+impl Worker {
+    fn init() -> Init<Self> {
+        Ok(Worker { begun: 0 })
+    }
+
+    #[call]
+    fn work(&mut self) {
+        self.begun += 1;
+        drop(Task::spawn_unlinked(async {
+            while Pid::registered("done").is_none() {
+                time::sleep(Duration::from_millis(20)).await;
+            }
+        }));
     }
 }
 
@@ -151,6 +174,7 @@ pub fn root(_args: Args) -> Tree {
     one_for_one()
         .child(worker::<Counter>(()).name("counter"))
         .child(worker::<Asker>(()).name("asker"))
+        .child(worker::<Worker>(()).name("worker"))
         .child(pool::<Thing>().name("things"))
         .child(worker::<Door>(()).name("door"))
         .child(events::<News>("news"))
