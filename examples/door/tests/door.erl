@@ -69,8 +69,8 @@ callback_mode() ->
 handle_event(Type, Content, State, {Machine, _} = Data) ->
     Machine:event(Type, Content, State, Data).
 
-code_change(_OldVsn, State, Data, _Extra) ->
-    door_native_statem:code_change(1, State, Data).
+code_change(_OldVsn, State, Data, Extra) ->
+    door_native_statem:code_change(1, State, Data, Extra).
 
 format_status(Status) ->
     door_native_statem:format_status(Status).

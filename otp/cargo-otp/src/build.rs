@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
+use crate::compile::Purpose;
 use crate::config::Config;
 use crate::erlang::{self, Erlang};
 use crate::lock::Lock;
@@ -25,6 +26,8 @@ pub(crate) struct Built {
     pub(crate) config: Config,
     /// The name of the application in Erlang.
     pub(crate) name: String,
+    /// The name of its native module, which is that of this build.
+    pub(crate) native: String,
     /// Has `src` and `ebin`.
     pub(crate) folder: PathBuf,
     /// Kept until what was built is used, so that no other build takes its place meanwhile.
@@ -47,15 +50,28 @@ struct Record {
 }
 
 pub(crate) fn build(what: &What) -> Result<Built> {
+    made(what, Purpose::Run)
+}
+
+/// The application with its tests, in a folder of its own: `target/otp/test/PROFILE/APP/`.
+pub(crate) fn build_tests(what: &What) -> Result<Built> {
+    made(what, Purpose::Test)
+}
+
+fn made(what: &What, purpose: Purpose) -> Result<Built> {
     let project = Project::find(what)?;
     let config = Config::read(project.folder())?;
     let output = project.output();
-    let folder = output.join(what.profile_folder()).join(&project.library);
+    let folder = match purpose {
+        Purpose::Run => output.clone(),
+        Purpose::Test => output.join("test"),
+    };
+    let folder = folder.join(what.profile_folder()).join(&project.library);
     let lock = Lock::take(&folder.with_extension("lock"))?;
-    let library = compile::compile(what, &project)?;
+    let library = compile::compile(what, &project, purpose)?;
     let content = fs::read(&library).with_context(|| format!("cannot read {}", library.display()))?;
     let native = format!("{}_{:08x}", project.library, crc32fast::hash(&content));
-    let origin = Origin { native, erlang: erlang::key()?, tool: env!("CARGO_PKG_VERSION").to_owned() };
+    let origin = Origin { native: native.clone(), erlang: erlang::key()?, tool: env!("CARGO_PKG_VERSION").to_owned() };
     let before = fs::read(folder.join("built")).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
     let name = match before.filter(|before| before.origin == origin) {
         Some(before) => before.name,
@@ -70,7 +86,7 @@ pub(crate) fn build(what: &What) -> Result<Built> {
             name
         }
     };
-    Ok(Built { project, config, name, folder, lock })
+    Ok(Built { project, config, name, native, folder, lock })
 }
 
 impl Built {

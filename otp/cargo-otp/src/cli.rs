@@ -11,6 +11,8 @@ use crate::project::What;
 use crate::release::Form;
 use crate::run::How;
 use crate::say::Output;
+use crate::test::Which;
+use crate::upgrade::Whom;
 
 /// OTP applications in Rust
 #[derive(Parser)]
@@ -66,6 +68,21 @@ pub(crate) enum Command {
         what: What,
         #[command(flatten)]
         reach: Reach,
+    },
+    /// Compile the application and run its tests, those of #[otp::test], in an Erlang VM
+    #[command(visible_alias = "t")]
+    Test {
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Compile the application and take the one that runs to the new build, with its processes and their states
+    Upgrade {
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        whom: Whom,
     },
     /// Make a folder that runs where there is neither Rust nor Erlang
     Release {

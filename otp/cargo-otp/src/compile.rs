@@ -9,11 +9,27 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::Message;
 
 use crate::project::{Project, What};
-use crate::say;
+use crate::{harness, say};
+
+/// What is made of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Run,
+    /// With what stands under `cfg(test)`.
+    Test,
+}
 
 /// The library, where cargo put it.
-pub(crate) fn compile(what: &What, project: &Project) -> Result<PathBuf> {
-    let mut cargo = what.compile("build", project);
+pub(crate) fn compile(what: &What, project: &Project, purpose: Purpose) -> Result<PathBuf> {
+    let mut cargo = match purpose {
+        Purpose::Run => what.compile("build", project),
+        Purpose::Test => {
+            let mut cargo = what.compile("test", project);
+            let own = std::env::current_exe().context("cannot find this program's own file")?;
+            cargo.arg("--no-run").env("RUSTC_WORKSPACE_WRAPPER", own).env(harness::VARIABLE, &project.library);
+            cargo
+        }
+    };
     cargo.args(["--lib", "--message-format=json-render-diagnostics"]);
     let mut running = cargo.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
     let output = running.stdout.take().context("cargo has no output")?;
@@ -22,7 +38,11 @@ pub(crate) fn compile(what: &What, project: &Project) -> Result<PathBuf> {
         if let Message::CompilerArtifact(artifact) = message.context("cannot read what cargo says")?
             && artifact.package_id == project.id
         {
-            library = artifact.filenames.into_iter().find(|name| name.extension() == Some("so")).or(library);
+            let made = match purpose {
+                Purpose::Run => artifact.filenames.into_iter().find(|name| name.extension() == Some("so")),
+                Purpose::Test => artifact.executable.filter(|_| artifact.profile.test),
+            };
+            library = made.or(library);
         }
     }
     if !running.wait().context("cannot wait for cargo")?.success() {

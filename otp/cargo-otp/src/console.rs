@@ -63,14 +63,14 @@ fn meant(what: &What, reach: &Reach) -> Result<Node> {
 }
 
 /// A name for the console's own node, which is there as long as this process.
-fn own(node: &Node) -> String {
+pub(crate) fn own(node: &Node) -> String {
     let own = format!("cargo_otp_{}", std::process::id());
     // A long name must have a host; where a node does not listen, nobody looks at which.
     if node.short { own } else { format!("{own}@{LOOPBACK}") }
 }
 
 /// With the host, which a short name lacks.
-fn full(node: &Node) -> String {
+pub(crate) fn full(node: &Node) -> String {
     if node.name.contains('@') {
         return node.name.clone();
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
@@ -14,7 +15,9 @@ pub(crate) fn doc(what: &What, open: bool) -> Result<()> {
     let mut modules = Vec::new();
     let sources = built.folder.join("src");
     let entries = fs::read_dir(&sources).with_context(|| format!("cannot read {}", sources.display()))?;
-    for path in entries.flatten().map(|entry| entry.path()) {
+    // What belongs to the build itself is for nobody to call.
+    let inner = |path: &Path| path.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(&built.native));
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| !inner(path)) {
         modules.push(fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?);
     }
     modules.sort();

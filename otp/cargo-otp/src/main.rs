@@ -11,6 +11,7 @@ mod doc;
 #[path = "../launcher/epmd.rs"]
 mod epmd;
 mod erlang;
+mod harness;
 mod info;
 mod lock;
 mod names;
@@ -23,6 +24,8 @@ mod remote;
 mod run;
 mod say;
 mod templates;
+mod test;
+mod upgrade;
 
 use std::process::ExitCode;
 
@@ -35,6 +38,10 @@ use cli::{Cli, Command};
 const FAILED: u8 = 101;
 
 fn main() -> ExitCode {
+    // Cargo starts this program in place of rustc, where `test` has asked for it.
+    if let Some(code) = harness::instead_of_rustc() {
+        return code;
+    }
     // Cargo starts `cargo-otp otp …`; who starts it as `cargo-otp …` means the same.
     let mut arguments: Vec<_> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|first| first == "otp") {
@@ -55,6 +62,8 @@ fn done(command: Command) -> Result<ExitCode> {
         Command::Add { addition, what } => add::add(&what, &addition)?,
         Command::Build { what } => drop(build::build(&what)?),
         Command::Run { what, how } => return run::run(build::build(&what)?, &how),
+        Command::Test { what, which } => return test::test(&what, &which),
+        Command::Upgrade { what, whom } => return upgrade::upgrade(&what, &whom),
         Command::Release { what, form } => release::release(what, &form)?,
         Command::Doc { what, open } => doc::doc(&what, open)?,
         Command::Info => return Ok(info::info()),

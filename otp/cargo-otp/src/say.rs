@@ -46,6 +46,11 @@ pub(crate) fn output() -> Output {
     OUTPUT.get().cloned().unwrap_or_default()
 }
 
+/// Whether standard output is written in colour.
+pub(crate) fn is_coloured() -> bool {
+    anstream::AutoStream::choice(&std::io::stdout()) != ColorChoice::Never
+}
+
 /// A step of the work, as cargo tells them.
 pub(crate) fn step(what: &str, about: impl Display) {
     line(AnsiColor::Green, what, about);

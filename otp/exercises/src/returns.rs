@@ -96,6 +96,9 @@ async fn a_timeout_comes_unless_a_message_does() {
     let one = started().await;
     assert_eq!(one.wait(100).await, Ok(0));
     assert_eq!(one.wait(100).await, Ok(0), "a message came first");
+    // A look at it is no message.
+    let looked = otp::erlang::apply::<Any>("sys", "get_state", (one.clone(),)).await;
+    assert!(looked.is_ok());
     time::sleep(Duration::from_millis(300)).await;
     assert_eq!(one.timeouts().await, Ok(1));
     time::sleep(Duration::from_millis(300)).await;

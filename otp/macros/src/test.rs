@@ -1,4 +1,7 @@
 //! `#[otp::test]`.
+//!
+//! The function lies in a block of its own, and beside it, for `cargo test` only, an ignored test of the same name, which says
+//! where the function is run.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -67,16 +70,25 @@ fn code(function: &ItemFn, ignored: bool, panics: Option<&str>) -> TokenStream {
         quote! { async { #name() } }
     };
     quote! {
-        #function
-
-        ::otp::private::inventory::submit! {
-            ::otp::testing::Test {
-                // Without the name of the crate, as cargo shows tests.
-                name: ::otp::testing::short(::core::concat!(::core::module_path!(), "::", #text)),
-                ignored: #ignored,
-                panics: #panics,
-                run: || ::otp::testing::run(#future),
-            }
+        #[::core::prelude::v1::test]
+        #[ignore = "in an Erlang VM: cargo otp test"]
+        fn #name() {
+            ::core::panic!("this test runs in an Erlang VM: cargo otp test");
         }
+
+        // A block of its own, as `cargo test` lists the function above under the same name.
+        const _: () = {
+            #function
+
+            ::otp::private::inventory::submit! {
+                ::otp::testing::Test {
+                    // Without the name of the crate, as cargo shows tests.
+                    name: ::otp::testing::short(::core::concat!(::core::module_path!(), "::", #text)),
+                    ignored: #ignored,
+                    panics: #panics,
+                    run: || ::otp::testing::run(#future),
+                }
+            }
+        };
     }
 }

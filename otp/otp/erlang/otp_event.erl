@@ -13,7 +13,7 @@
 %%   dirty_cpu, dirty_io                ask again on a scheduler that may be held up
 -module('MODULE_event').
 
--export([init/2, event/3, call/3, info/2, terminate/2, code_change/2, format_status/1, shown/1]).
+-export([init/2, event/3, call/3, info/2, terminate/2, code_change/3, format_status/1, shown/1]).
 
 init(Number, Arguments) ->
     case 'MODULE':init(Number, Arguments) of
@@ -84,14 +84,32 @@ terminate(Why, {_, Slot}) ->
     {answer, Left, ok} = 'MODULE_wait':settle('MODULE':on(Slot, {terminate, Why}), Slot),
     Left.
 
-%% To this build, from whichever it was.
-code_change(_Number, {?MODULE, _} = State) ->
+%% To another build, in two steps or in one: see code_change/4 in MODULE_statem.
+code_change(_Own, State = {Old, Slot}, {otp_prepare, Native, Number}) ->
+    case Native:successor(Number, Old:shown(Slot)) of
+        {ok, Next} ->
+            put({'$otp_next', Slot}, Next),
+            {ok, State};
+        {error, Why} ->
+            {error, Why}
+    end;
+code_change(_Number, State = {_, Slot}, otp_back) ->
+    erase({'$otp_next', Slot}),
     {ok, State};
-code_change(Number, {Old, Slot}) ->
-    case 'MODULE':restore(Number, Old:shown(Slot)) of
-        {ok, New} -> {ok, {?MODULE, New}};
+code_change(_Number, State = {?MODULE, _}, _Extra) ->
+    {ok, State};
+code_change(_Number, {_Old, Slot}, {otp_commit, _Native, _, _Options}) ->
+    Next = {_, _} = erase({'$otp_next', Slot}),
+    adopted(Next);
+code_change(Number, {Old, Slot}, _Extra) ->
+    case 'MODULE':successor(Number, Old:shown(Slot)) of
+        {ok, Next} -> adopted(Next);
         {error, Why} -> {error, Why}
     end.
+
+adopted({Slot, Orders}) ->
+    ok = 'MODULE_wait':settle({orders, Orders, ok}, Slot),
+    {ok, {?MODULE, Slot}}.
 
 format_status(Status) ->
     maps:map(fun(state, {_, Slot}) -> shown(Slot); (_, Value) -> Value end, Status).

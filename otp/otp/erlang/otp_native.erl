@@ -21,7 +21,7 @@
 %% A panic comes out of handle/2 as an error and ends the process, as a wrong match would.
 -module('MODULE').
 
--export([start/5, start_link/5, enter/6, enter_pool/6, woken/2, adopt/3]).
+-export([start/5, start_link/5, enter/6, enter_pool/6, woken/2, successor/2, adopt/3, leave/4]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
 -export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0]).
@@ -32,7 +32,8 @@
        tests/1, test/1, realtime/0]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
-               options :: [option()], debug = [] :: [sys:debug_option()]}).
+               options :: [option()], debug = [] :: [sys:debug_option()],
+               time = infinity :: timeout()}).
 
 %% What a behaviour is beside its callbacks: whether it has work after its start or before its end, traps exits, how its
 %% process is spawned.
@@ -202,6 +203,9 @@ other(hibernate, _Message, Slot, Self) ->
     proc_lib:hibernate(?MODULE, woken, [Slot, Self]);
 other({timeout, Time}, _Message, Slot, Self) ->
     receive
+        {system, From, Request} ->
+            %% The time begins anew afterwards, as gen_server's does.
+            sys:handle_system_msg(Request, From, Self#self.parent, ?MODULE, Self#self.debug, {Slot, Self#self{time = Time}});
         Message -> take(Message, Slot, traced({in, Message}, Self))
     after Time ->
         ask(timeout, Slot, Self)
@@ -296,29 +300,72 @@ shown(Slot) ->
 %% ---------------------------------------------------------------- sys(3)
 
 system_continue(_Parent, Debug, {Slot, Self = #self{}}) ->
-    loop(Slot, Self#self{debug = Debug});
-system_continue(Parent, Debug, {Native, Slot, Module, Number, Name, Options}) ->
-    Native:adopt(Slot, {Parent, Name, Module, Number, Options}, Debug).
-
-%% Goes on with a process of the build before.
-adopt(Slot, {Parent, Name, Module, Number, Options}, Debug) ->
-    loop(Slot, #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, debug = Debug}).
+    case Self of
+        #self{time = infinity} -> loop(Slot, Self#self{debug = Debug});
+        #self{time = Time} -> other({timeout, Time}, continue, Slot, Self#self{debug = Debug, time = infinity})
+    end;
+system_continue(Parent, Debug, {Native, Next, Module, Number, Name, Options}) ->
+    Native:adopt(Next, {Parent, Name, Module, Number, Options}, Debug).
 
 -spec system_terminate(term(), pid(), [sys:debug_option()], term()) -> no_return().
-system_terminate(Reason, _Parent, Debug, {Slot, Self}) ->
-    stop(Reason, terminate, Slot, Self#self{debug = Debug}).
+system_terminate(Reason, _Parent, Debug, {Slot, Self = #self{}}) ->
+    stop(Reason, terminate, Slot, Self#self{debug = Debug});
+system_terminate(Reason, Parent, Debug, {Native, Next, Module, Number, Name, Options}) ->
+    Native:leave(Reason, Next, {Parent, Name, Module, Number, Options}, Debug).
 
-%% To another build: the native module of it, and the number and options that the behaviour has there.
-system_code_change({Slot, Self}, _Module, _OldVsn, {otp, Native, Number, Options}) ->
-    case Native:restore(Number, on(Slot, state)) of
-        {ok, NewSlot} -> {ok, {Native, NewSlot, Self#self.module, Number, Self#self.name, Options}};
-        {error, Why} -> {error, Why}
+%% To another build (MODULE_upgrade): the native module of it, and the number and options that the behaviour has there. First
+%% the state is made of which it is to go on there, and nothing else is changed; then it goes over, or does not.
+system_code_change(Misc, _Module, _OldVsn, {otp_prepare, ?MODULE, _Number}) ->
+    {ok, Misc};
+system_code_change(Misc = {Slot, _Self}, _Module, _OldVsn, {otp_prepare, Native, Number}) ->
+    case Native:successor(Number, on(Slot, state)) of
+        {ok, Next} ->
+            put({'$otp_next', Slot}, Next),
+            {ok, Misc};
+        {error, Why} ->
+            {error, Why}
     end;
+system_code_change(Misc, _Module, _OldVsn, {otp_commit, ?MODULE, _Number, _Options}) ->
+    {ok, Misc};
+system_code_change({Slot, Self}, _Module, _OldVsn, {otp_commit, Native, Number, Options}) ->
+    Next = {_, _} = erase({'$otp_next', Slot}),
+    {ok, {Native, Next, Self#self.module, Number, Self#self.name, Options}};
+system_code_change(Misc = {Slot, _Self}, _Module, _OldVsn, otp_back) ->
+    erase({'$otp_next', Slot}),
+    {ok, Misc};
 system_code_change(Misc, _Module, _OldVsn, _Extra) ->
     {ok, Misc}.
 
-system_get_state({Slot, _Self}) ->
-    {ok, on(Slot, state)}.
+%% {Slot, Orders} of a process that goes on from the state that one of another build has; the orders are those of what made it.
+successor(Number, State) ->
+    case restore(Number, State) of
+        {ok, Slot} -> {ok, {Slot, []}};
+        {orders, Orders, {ok, Slot}} -> {ok, {Slot, Orders}};
+        {error, Why} -> {error, Why}
+    end.
+
+%% Goes on with a process of the build before.
+adopt(Next, About = {_, _, _, _, Options}, Debug) ->
+    process_flag(trap_exit, has(trap_exit, Options)),
+    loop(adopted(Next), self(About, Debug)).
+
+%% The end of one that was to go on here.
+leave(Reason, Next, About, Debug) ->
+    stop(Reason, terminate, adopted(Next), self(About, Debug)).
+
+adopted({Slot, []}) ->
+    Slot;
+adopted({Slot, Orders}) ->
+    'MODULE_wait':settle({orders, Orders, ok}, Slot),
+    Slot.
+
+self({Parent, Name, Module, Number, Options}, Debug) ->
+    #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, debug = Debug}.
+
+system_get_state({Slot, #self{}}) ->
+    {ok, on(Slot, state)};
+system_get_state({Native, {Slot, _Orders}, _Module, _Number, _Name, _Options}) ->
+    {ok, Native:on(Slot, state)}.
 
 system_replace_state(Replace, {Slot, Self}) ->
     New = Replace(on(Slot, state)),

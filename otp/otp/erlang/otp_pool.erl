@@ -6,7 +6,7 @@
 %% costs one message to the pool and one from the child.
 -module('MODULE_pool').
 
--export([start_link/3, init/3]).
+-export([start_link/3, init/3, adopt/3]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
 
@@ -36,12 +36,15 @@ init({Parent, Name}, Module, Config) ->
         true ->
             proc_lib:init_ack(Parent, {ok, self()}),
             Children = ets:new(?MODULE, [private]),
-            KnownAs = case Name of {local, Local} -> Local; _ -> self() end,
-            loop(#pool{parent = Parent, name = Name, module = Module, config = Config, known_as = KnownAs,
+            loop(#pool{parent = Parent, name = Name, module = Module, config = Config, known_as = known_as(Name),
                        ancestors = get('$ancestors'), children = Children});
         {false, Pid} ->
             proc_lib:init_ack(Parent, {error, {already_started, Pid}})
     end.
+
+%% What the reports of its children call it.
+known_as({local, Name}) -> Name;
+known_as(_) -> self().
 
 register_name(undefined) ->
     true;
@@ -222,10 +225,35 @@ report(Error, Reason, Pid, #pool{name = Name, module = Module, config = #{restar
 
 %% ---------------------------------------------------------------- sys(3)
 
-system_continue(_Parent, Debug, Pool) -> loop(Pool#pool{debug = Debug}).
--spec system_terminate(term(), pid(), [sys:debug_option()], #pool{}) -> no_return().
-system_terminate(Reason, _Parent, _Debug, Pool) -> stop(Reason, Pool).
-system_code_change(Pool, _Module, _OldVsn, _Extra) -> {ok, Pool}.
+system_continue(_Parent, Debug, Pool = #pool{}) -> loop(Pool#pool{debug = Debug});
+system_continue(_Parent, Debug, {Half, Pool}) -> Half:adopt(continue, map(Pool), Debug).
+
+-spec system_terminate(term(), pid(), [sys:debug_option()], term()) -> no_return().
+system_terminate(Reason, _Parent, _Debug, Pool = #pool{}) -> stop(Reason, Pool);
+system_terminate(Reason, _Parent, Debug, {Half, Pool}) -> Half:adopt({stop, Reason}, map(Pool), Debug).
+
+%% To another build (MODULE_upgrade), whose pools may have another record: what this one knows goes over as a map.
+system_code_change(Pool = #pool{}, _Module, _OldVsn, {otp_commit, Native, _, _}) when Native =/= 'MODULE' ->
+    {ok, {list_to_atom(atom_to_list(Native) ++ "_pool"), Pool}};
+system_code_change(Pool, _Module, _OldVsn, _Extra) ->
+    {ok, Pool}.
+
+map(#pool{parent = Parent, name = Name, module = Module, config = Config, children = Children, count = Count,
+          restarts = Restarts}) ->
+    #{parent => Parent, name => Name, module => Module, config => Config, children => Children, count => Count,
+      restarts => Restarts}.
+
+%% Goes on with a pool of the build before.
+adopt(How, #{parent := Parent, name := Name, module := Module, config := Config, children := Children, count := Count,
+             restarts := Restarts}, Debug) ->
+    Pool = #pool{parent = Parent, name = Name, module = Module, config = Config, known_as = known_as(Name),
+                 ancestors = get('$ancestors'), debug = Debug, children = Children, count = Count, restarts = Restarts},
+    case How of
+        continue -> loop(Pool);
+        {stop, Reason} -> stop(Reason, Pool)
+    end.
+
+system_get_state({_Half, Pool}) -> {ok, seen(Pool)};
 system_get_state(Pool) -> {ok, seen(Pool)}.
 system_replace_state(_Replace, _Pool) -> erlang:error(not_supported).
 

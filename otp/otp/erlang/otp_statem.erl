@@ -10,7 +10,7 @@
 %%   dirty_cpu, dirty_io                ask again on a scheduler that may be held up
 -module('MODULE_statem').
 
--export([init/3, enter_pool/6, event/4, terminate/3, code_change/3, format_status/1, shown/1]).
+-export([init/3, enter_pool/6, event/4, terminate/3, code_change/4, format_status/1, shown/1]).
 
 init(Number, Arguments, Options) ->
     lists:member(trap_exit, Options) andalso process_flag(trap_exit, true),
@@ -86,14 +86,35 @@ report(#{module := Module, name := Name, type := Type, event := Event, state := 
 terminate(Reason, State, {_, Slot}) ->
     'MODULE_wait':settle('MODULE':on(Slot, {terminate, Reason, State}), Slot).
 
-%% To this build, from whichever it was.
-code_change(_Number, State, {?MODULE, _} = Data) ->
+%% To another build, in two steps: see system_code_change/4 in MODULE, whose words these are. The first is done by the module of
+%% the build before, the second by that of the new one. Without these words it is done in one step, to this build.
+code_change(_Own, State, Data = {Old, Slot}, {otp_prepare, Native, Number}) ->
+    case Native:successor(Number, {State, Old:shown(Slot)}) of
+        {ok, Next} ->
+            put({'$otp_next', Slot}, Next),
+            {ok, State, Data};
+        {error, Why} ->
+            {error, Why}
+    end;
+code_change(_Number, State, Data = {_, Slot}, otp_back) ->
+    erase({'$otp_next', Slot}),
     {ok, State, Data};
-code_change(Number, State, {Old, Slot}) ->
-    case 'MODULE':restore(Number, {State, Old:shown(Slot)}) of
-        {ok, New} -> {ok, 'MODULE':on(New, restored), {?MODULE, New}};
+code_change(_Number, State, Data = {?MODULE, _}, _Extra) ->
+    {ok, State, Data};
+code_change(_Number, _State, {_Old, Slot}, {otp_commit, _Native, _, Options}) ->
+    Next = {_, _} = erase({'$otp_next', Slot}),
+    process_flag(trap_exit, lists:member(trap_exit, Options)),
+    adopted(Next);
+code_change(Number, State, {Old, Slot}, _Extra) ->
+    case 'MODULE':successor(Number, {State, Old:shown(Slot)}) of
+        {ok, Next} -> adopted(Next);
         {error, Why} -> Why
     end.
+
+adopted({Slot, Orders}) ->
+    State = 'MODULE':on(Slot, restored),
+    ok = 'MODULE_wait':settle({orders, Orders, ok}, Slot),
+    {ok, State, {?MODULE, Slot}}.
 
 format_status(Status) ->
     maps:map(fun(data, {_, Slot}) -> shown(Slot); (_, Value) -> Value end, Status).

@@ -72,6 +72,8 @@ pub fn sources(native: &str) -> Vec<Source> {
         module(&format!("{native}_statem"), own(include_str!("../erlang/otp_statem.erl"))),
         module(&format!("{native}_pool"), own(include_str!("../erlang/otp_pool.erl"))),
         module(&format!("{native}_test"), own(include_str!("../erlang/otp_test.erl"))),
+        module(&format!("{native}_move"), own(include_str!("../erlang/otp_move.erl")) + &table()),
+        module(&format!("{native}_upgrade"), own(include_str!("../erlang/otp_upgrade.erl"))),
     ];
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
         let description = (behaviour.describe)();
@@ -93,6 +95,21 @@ pub fn sources(native: &str) -> Vec<Source> {
         sources.push(resource);
     }
     sources
+}
+
+/// What an upgrade knows of the behaviours of the build that it goes to.
+fn table() -> String {
+    let rows = behaviours().iter().enumerate().map(|(number, behaviour)| {
+        let description = (behaviour.describe)();
+        let kind = match description.kind {
+            Kind::Server => "server",
+            Kind::Event => "event",
+            Kind::Statem(_) => "statem",
+            Kind::Supervisor => "supervisor",
+        };
+        format!("{{{}, {kind}, {number}, {}}}", quoted(behaviour.name), description.options)
+    });
+    format!("behaviours() ->\n    [{}].\n", rows.collect::<Vec<_>>().join(",\n     "))
 }
 
 /// The application that a crate is.

@@ -97,12 +97,14 @@ pub(crate) fn with<'a>(
     Some(turn.with_orders(env, result))
 }
 
-/// `{ok, Slot}` of a process that goes on from `state`, or `{error, Why}`.
-pub(crate) fn restore<'a>(env: Env<'a>, index: usize, state: Term<'a>) -> Option<Term<'a>> {
+/// `{ok, Slot}` of a process that goes on from `state`, with what was ordered meanwhile, or `{error, Why}`.
+pub(crate) fn restore<'a>(env: Env<'a>, turn: &Turn, index: usize, state: Term<'a>) -> Option<Term<'a>> {
     let restore = behaviours().get(index)?.restore?;
-    let (tag, content) = match restore(state) {
-        Ok(process) => (atom!("ok"), SLOTS.keep(env, process)),
-        Err(wrong) => (atom!("error"), wrong.to_string().encode(env)),
-    };
-    Some(env.tuple(&[tag.raw(env), content.raw()]))
+    Some(match restore(state) {
+        Ok(process) => {
+            let restored = env.tuple(&[atom!("ok").raw(env), SLOTS.keep(env, process).raw()]);
+            turn.with_orders(env, restored)
+        }
+        Err(wrong) => env.tuple(&[atom!("error").raw(env), wrong.to_string().encode(env).raw()]),
+    })
 }

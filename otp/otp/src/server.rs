@@ -62,7 +62,7 @@ pub trait GenServer: Startable + Send + Sized {
     /// The state, for who looks at the process.
     fn show<'a>(&self, env: Env<'a>) -> Term<'a>;
 
-    /// A state as it was shown, or as an older build had it.
+    /// A state as it was shown, or as an older build had it: of the type itself, else of that which an `#[upgrade]` takes.
     ///
     /// # Errors
     /// When it is none.

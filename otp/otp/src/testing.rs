@@ -1,4 +1,18 @@
 //! Tests that run inside of a VM: `#[otp::test]`, and what `cargo otp test` asks for.
+//!
+//! A test is a function without arguments, async or not, that returns nothing or a `Result`; it runs in a process of its own,
+//! so it may do whatever a callback may. `#[ignore]` and `#[should_panic]` stand beside the attribute.
+//!
+//! ```
+//! #[otp::test]
+//! async fn time_goes_by() {
+//!     let began = std::time::Instant::now();
+//!     otp::time::sleep(std::time::Duration::from_millis(10)).await;
+//!     assert!(began.elapsed().as_millis() >= 10);
+//! }
+//! ```
+//!
+//! `cargo test`, which has no VM, shows it as ignored.
 
 mod node;
 

@@ -30,6 +30,14 @@ pub(crate) struct Config {
     pub(crate) vm: Vm,
     pub(crate) realtime: Option<Realtime>,
     pub(crate) release: Release,
+    pub(crate) test: Test,
+}
+
+/// `[test]`: what is there when tests run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Test {
+    /// Whether the application is started before the tests are; otherwise each starts what it needs.
+    pub(crate) start: bool,
 }
 
 /// `[vm]`: how a node is started.
@@ -97,6 +105,9 @@ impl Config {
             vm: table.inner("vm", |table| Vm::read(table, folder)).unwrap_or_default(),
             realtime: table.inner("realtime", Realtime::read),
             release: table.inner("release", |table| Release::read(table, folder)).unwrap_or_default(),
+            test: table
+                .inner("test", |table| Test { start: table.flag("start").unwrap_or_default() })
+                .unwrap_or_default(),
         };
         table.finish(&ELSEWHERE);
         drop(document);
@@ -164,13 +175,15 @@ mod tests {
         let config = parse(
             "[vm]\nflags = [\"+P\", \"100000\"]\nname = \"shop\"\ncookie = \"c\"\nschedulers = 2\n\
              [realtime]\npolicy = \"fifo\"\npriority = 80\nlock_memory = true\ncpus = [2, 3]\nbusy_wait = \"long\"\n\
-             [release]\ninclude_erts = false\nstrip = false\nextra_applications = [\"sasl\"]\n",
+             [release]\ninclude_erts = false\nstrip = false\nextra_applications = [\"sasl\"]\n\
+             [test]\nstart = true\n",
         )
         .expect("all of it is right");
         assert_eq!(config.vm.all_flags(), ["+S", "2:2", "+P", "100000"]);
         assert_eq!(config.vm.name, Name::Given("shop".into()));
         let realtime = config.realtime.expect("it is there");
         assert_eq!(realtime.passed_on(), "policy=fifo priority=80 lock_memory=true cpus=2,3 busy_wait=long");
+        assert!(config.test.start);
         assert!(!config.release.include_erts && !config.release.strip);
         assert_eq!(config.release.extra_applications, ["sasl"]);
     }

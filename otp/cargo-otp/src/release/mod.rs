@@ -141,7 +141,7 @@ fn runtime(erlang: &Erlang, folder: &Path) -> Result<()> {
 
 /// What the VM reads when it starts, and what the launcher reads.
 fn settings(built: &Built, folder: &Path, erlang: &Erlang, cookie: &str) -> Result<()> {
-    let Config { vm, realtime, release } = &built.config;
+    let Config { vm, realtime, release, test: _ } = &built.config;
     let version = &built.project.version;
     let own = folder.join("releases").join(version);
     let clean = erlang.root.join("bin/no_dot_erlang.boot");

@@ -1,8 +1,9 @@
 //! {{Name}}: a gen_server.
 
-use otp::{Init, gen_server};
+use otp::{Data, Init, gen_server};
 
 /// Counts what it is told to count.
+#[derive(Data)]
 pub struct {{Name}} {
     count: u64,
 }

@@ -53,8 +53,14 @@ impl User {
 
     /// `cargo otp …` in `folder`, without a network: what is needed was fetched for the workspace.
     pub fn cargo_otp(&self, folder: &Path, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-otp"));
-        command.arg("otp").args(arguments).current_dir(folder);
+        let mut command = self.in_its_place(Command::new(env!("CARGO_BIN_EXE_cargo-otp")), folder);
+        command.arg("otp").args(arguments);
+        command
+    }
+
+    /// A command as the user starts it.
+    pub fn in_its_place(&self, mut command: Command, folder: &Path) -> Command {
+        command.current_dir(folder);
         command.env("CARGO_NET_OFFLINE", "true").env("CARGO_TARGET_DIR", target()).env_remove("RUST_BACKTRACE");
         command.env("ERL_EPMD_PORT", &self.epmd.port).stdin(Stdio::null());
         // A home of its own, where Erlang keeps its cookie; but cargo's and rustup's things are where they are.

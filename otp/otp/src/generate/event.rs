@@ -64,7 +64,7 @@ pub(super) fn event(name: &str, description: &Description, number: usize, native
     if terminates {
         line("terminate(Why, {Half, _} = State) ->\n    Half:terminate(Why, State).\n".into());
     }
-    line(format!("code_change(_OldVsn, State, _Extra) ->\n    {half}:code_change({number}, State).\n"));
+    line(format!("code_change(_OldVsn, State, Extra) ->\n    {half}:code_change({number}, State, Extra).\n"));
     line(format!("format_status(Status) ->\n    {half}:format_status(Status)."));
     text
 }

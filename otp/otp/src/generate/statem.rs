@@ -68,7 +68,9 @@ pub(super) fn statem(name: &str, description: &Description, number: usize, nativ
     if has("terminate") {
         line("terminate(Reason, State, {Machine, _} = Data) ->\n    Machine:terminate(Reason, State, Data).\n".into());
     }
-    line(format!("code_change(_OldVsn, State, Data, _Extra) ->\n    {machine}:code_change({number}, State, Data).\n"));
+    line(format!(
+        "code_change(_OldVsn, State, Data, Extra) ->\n    {machine}:code_change({number}, State, Data, Extra).\n"
+    ));
     line(format!("format_status(Status) ->\n    {machine}:format_status(Status)."));
     text
 }

@@ -70,8 +70,8 @@ impl Native<2> for Init {
 /// `restore(Number, State)`: a process of that behaviour from the state of an older build.
 struct Restore;
 impl Native<2> for Restore {
-    fn call<'a>(env: Env<'a>, _: &Turn, [number, state]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::restore(env, usize::decode(number).ok()?, state)
+    fn call<'a>(env: Env<'a>, turn: &Turn, [number, state]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        process::restore(env, turn, usize::decode(number).ok()?, state)
     }
 }
 
@@ -224,6 +224,7 @@ fn said(payload: &(dyn Any + Send)) -> String {
 }
 
 unsafe extern "C" fn load(env: *mut RawEnv, _: *mut *mut c_void, _: RawTerm) -> c_int {
+    pin();
     // SAFETY: the VM is loading the library, and this is the environment of that.
     let opened = unsafe { process::open(env) && super::alarm::open(env) };
     c_int::from(!opened)
@@ -244,7 +245,7 @@ pub fn entry() -> *const Entry {
 }
 
 fn tables(name: CString) -> Tables {
-    NAME.get_or_init(|| name.to_string_lossy().into_owned());
+    crate::waiting::number_from(NAME.get_or_init(|| name.to_string_lossy().into_owned()));
     Panic::hook();
     let functions =
         FUNCTIONS.iter().map(|&(name, arity, fptr, flags)| Func { name: name.as_ptr(), arity, fptr, flags });
@@ -264,6 +265,15 @@ fn tables(name: CString) -> Tables {
         sizeof_resource_type_init: RESOURCE_TYPE_INIT_SIZE,
         min_erts: c"erts-13.0".as_ptr(),
     })
+}
+
+/// Keeps the library in memory even when the VM has unloaded it, as it does some time after an upgrade: what the VM counts are
+/// references to slots, and it knows nothing of threads that the user's code has begun and of what they have yet to drop.
+fn pin() {
+    if let Some(path) = own_file().and_then(|path| CString::new(path.into_encoded_bytes()).ok()) {
+        // SAFETY: the path ends in NUL. The library is loaded already, so nothing of it runs; what is returned is never closed.
+        unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE) };
+    }
 }
 
 /// The file that this code was loaded from.

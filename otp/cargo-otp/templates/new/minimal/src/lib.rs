@@ -1,10 +1,11 @@
 //! An OTP application: a supervisor and the servers below it.
 
-use otp::{Init, Tree, gen_server, one_for_one, supervisor, worker};
+use otp::{Data, Init, Tree, gen_server, one_for_one, supervisor, worker};
 
 otp::application!(root);
 
-/// Greets, and counts how often it did.
+/// Greets, and counts how often it did. As `Data` the state can be looked at, and go over to another build: `cargo otp upgrade`.
+#[derive(Data)]
 pub struct Greeter {
     greeted: u64,
 }
@@ -28,4 +29,17 @@ impl Greeter {
 #[supervisor]
 pub fn root() -> Tree {
     one_for_one().child(worker::<Greeter>(()).name("greeter"))
+}
+
+/// Tests that run in an Erlang VM: `cargo otp test`.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[otp::test]
+    async fn a_greeter_counts() {
+        let greeter = Greeter::start_link().await.unwrap();
+        greeter.greet("Ada".into()).await.unwrap();
+        assert_eq!(greeter.greet("Joe".into()).await.unwrap(), "Hello, Joe! You are number 2.");
+    }
 }

@@ -1,6 +1,7 @@
 //! A service: stores of numbers, and a meter that says how much is asked of them.
 //!
-//! `cargo test` tries the servers as plain Rust; `cargo otp run` runs them, and `cargo otp console` looks at them there.
+//! `cargo test` tries the servers as plain Rust, and `cargo otp test` as processes of an Erlang VM; `cargo otp run` runs them,
+//! `cargo otp console` looks at them there, and `cargo otp upgrade` takes them to changed code.
 
 mod meter;
 mod store;

@@ -1,8 +1,9 @@
 //! How much is asked.
 
-use otp::{Init, gen_server};
+use otp::{Data, Init, gen_server};
 
 /// Counts what it is told of.
+#[derive(Data)]
 pub struct Meter {
     total: u64,
 }

@@ -1,8 +1,9 @@
 //! A stock of something, which has room for so much and no more.
 
-use otp::{Init, gen_server};
+use otp::{Data, Init, gen_server};
 
 /// Holds a number of things.
+#[derive(Data)]
 pub struct Store {
     room: u64,
     held: u64,
@@ -48,5 +49,13 @@ mod tests {
         assert_eq!(store.put(4), Err("there is room for 3 more".into()));
         assert_eq!(store.take(20), 7);
         assert_eq!(store.take(1), 0);
+    }
+
+    // As a process: in an Erlang VM.
+    #[otp::test]
+    async fn a_store_without_room_does_not_start() {
+        let store = Store::start_link(1).await.unwrap();
+        assert_eq!(store.put(1).await.unwrap(), Ok(1));
+        assert!(Store::start_link(0).await.is_err());
     }
 }

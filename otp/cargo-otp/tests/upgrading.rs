@@ -1,0 +1,236 @@
+//! An application that is upgraded while it runs: no call is lost, no state, and what cannot be goes on as before.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Running, User, edit};
+
+/// Clients of the counter, some through another server, that call on until they are told to stop; what they were answered is a
+/// number each, and no two the same.
+const HAMMER: &str = "
+    Client = fun Client(Ask, All) ->
+        receive {stop, To} -> To ! {answered, All}
+        after 1 -> Client(Ask, [Ask() | All])
+        end
+    end,
+    register(hammer, spawn(fun() ->
+        Asks = [fun() -> counter:add(counter) end, fun() -> asker:ask(asker) end],
+        Clients = [spawn_link(fun() -> Client(Ask, []) end) || Ask <- Asks ++ Asks],
+        receive {stop, To} ->
+            [Pid ! {stop, self()} || Pid <- Clients],
+            All = lists:append([receive {answered, Answers} -> Answers end || _ <- Clients]),
+            To ! {hammered, length(All), lists:sort(All) =:= lists:seq(1, length(All))}
+        end
+    end)), ok";
+
+const STOP: &str = "hammer ! {stop, self()}, receive {hammered, Number, Right} -> {Number > 100, Right} end";
+
+/// A state with one thing more than that of the first version.
+fn second(text: String) -> String {
+    let text = text.replace(
+        "#[derive(Data)]\npub struct Counter {\n    count: u64,\n}",
+        "#[derive(Data)]\npub struct OldCounter {\n    count: u64,\n}\n\n\
+         #[derive(Data)]\npub struct Counter {\n    count: u64,\n    upgraded: u32,\n}",
+    );
+    let text = text.replace(
+        "Ok(Counter { count: 0 })\n    }",
+        "Ok(Counter { count: 0, upgraded: 0 })\n    }\n\n    #[upgrade]\n    \
+         fn from_v1(old: OldCounter) -> Self {\n        otp::time::Timer::after(Duration::ZERO, &\"due\".to_owned());\n        \
+         Counter { count: old.count, upgraded: 1 }\n    }\n\n    \
+         #[info]\n    fn due(&mut self, _what: String) {\n        self.upgraded += 10;\n    }\n\n    \
+         #[call]\n    fn upgraded(&mut self) -> u32 {\n        self.upgraded\n    }",
+    );
+    text.replace("u32 {\n        1\n", "u32 {\n        2\n")
+}
+
+struct Shop {
+    user: User,
+    path: PathBuf,
+    _running: Running,
+}
+
+impl Shop {
+    fn open(name: &str) -> Self {
+        let user = User::new();
+        let path = user.application(name, "minimal");
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upgrading/shop.rs"), path.join("src/lib.rs"))
+            .expect("copy the sources");
+        let mut running = Running::start(&mut user.cargo_otp(&path, &["run"]));
+        running.says("the shop is open");
+        Self { user, path, _running: running }
+    }
+
+    fn change(&self, change: impl Fn(String) -> String) {
+        edit(&self.path.join("src/lib.rs"), change);
+    }
+
+    fn replace(&self, from: &str, to: &str) {
+        self.change(|text| text.replace(from, to));
+    }
+
+    fn upgraded(&self) -> String {
+        self.user.done(&self.path, &["upgrade"])
+    }
+
+    fn ask(&self, expression: &str) -> String {
+        self.user.done(&self.path, &["console", "--eval", expression]).trim().to_owned()
+    }
+
+    /// The builds whose native module is loaded.
+    fn builds(&self) -> String {
+        self.ask("length([M || {M, _} <- code:all_loaded(), lists:suffix(\"_wait\", atom_to_list(M))])")
+    }
+}
+
+#[test]
+fn a_shop_goes_on_through_upgrades_with_all_that_it_knows() {
+    let shop = Shop::open("lively_shop");
+    assert_eq!(
+        shop.ask(
+            "[{ok, _} = supervisor:start_child(things, [{N}]) || N <- lists:seq(1, 1000)], \
+                  gen_event:notify(news, {sold, <<\"bread\">>}), log:sold(news)"
+        ),
+        "[<<\"bread\">>]"
+    );
+    assert_eq!(shop.ask("{door:open(door), door:is_open(door)}"), "{1,true}");
+    assert_eq!(shop.ask(HAMMER), "ok");
+
+    shop.change(second);
+    let said = shop.upgraded();
+    for one in ["1 asker", "1 counter", "1 door", "1 handler log", "1 listener", "1 pool of thing", "1000 thing"] {
+        assert!(said.contains(one), "{said}");
+    }
+    assert_eq!(
+        shop.ask("{counter:version(counter), counter:upgraded(counter)}"),
+        "{2,11}",
+        "its #[upgrade] ran, and what it ordered"
+    );
+    for version in 3..5_u32 {
+        shop.replace(&format!("u32 {{\n        {}\n", version - 1), &format!("u32 {{\n        {version}\n"));
+        let said = shop.upgraded();
+        assert!(said.contains("1 counter") && said.contains("1000 thing"), "{said}");
+        assert_eq!(shop.ask("counter:version(counter)"), version.to_string());
+    }
+    assert_eq!(shop.ask(STOP), "{true,true}");
+    assert_eq!(shop.ask("counter:upgraded(counter)"), "11", "the state is of its own form since the first one");
+    assert_eq!(
+        shop.ask(
+            "lists:sort([thing:number(P) || {_, P, _, _} <- supervisor:which_children(things)]) =:= lists:seq(1, 1000)"
+        ),
+        "true"
+    );
+    assert_eq!(shop.ask("{door:open(door), door:is_open(door), log:sold(news)}"), "{2,true,[<<\"bread\">>]}");
+    // What is started anew is so in the last build, and the others are gone.
+    assert_eq!(shop.ask("exit(whereis(counter), kill), timer:sleep(100), counter:version(counter)"), "4");
+    assert_eq!(
+        shop.ask(
+            "[{_, P, _, _} | _] = supervisor:which_children(things), exit(P, kill), timer:sleep(100), \
+                  length(supervisor:which_children(things))"
+        ),
+        "1000"
+    );
+    assert_eq!(shop.builds(), "1");
+    assert_eq!(shop.ask("element(1, sys:get_status(counter))"), "status");
+    assert_eq!(shop.ask("sys:get_state(counter)"), "#{count => 0,upgraded => 0}");
+}
+
+#[test]
+fn what_cannot_go_over_goes_on_as_before_with_all_others() {
+    let shop = Shop::open("wary_shop");
+    assert_eq!(shop.ask("{counter:add(counter), door:open(door), door:is_open(door)}"), "{1,1,true}");
+    let library = shop.path.join("src/lib.rs");
+    let good = fs::read_to_string(&library).expect("the sources");
+    let as_before = |why: &str, change: &dyn Fn(String) -> String| {
+        shop.change(change);
+        let said = shop.user.refused(&shop.path, &["upgrade"]);
+        assert!(said.contains(why) && said.contains("nothing was changed"), "{why} is not in {said}");
+        assert_eq!(shop.ask("{counter:version(counter), door:is_open(door)}"), "{1,true}");
+        assert_eq!(shop.builds(), "1", "nothing of the new build is left");
+        fs::write(&library, &good).expect("change the sources back");
+    };
+    as_before("counter (counter) cannot go over: expected", &|text| {
+        text.replace("count: u64,\n}", "count: u64,\n    more: u64,\n}").replace("count: 0 }", "count: 0, more: 0 }")
+    });
+    as_before("asker (asker) cannot go over: expected a state that has a form in Erlang", &|text| {
+        text.replace("#[derive(Data)]\npub struct Asker", "pub struct Asker")
+    });
+    as_before("door (door) cannot go over: it panicked at src/lib.rs", &|text| {
+        let upgrade = "#[upgrade]\n    fn old(state: Lock, old: OldDoor) -> (Lock, Self) {\n        assert!(old.opened > 9, \"never\");\n        (state, Door { opened: 0, by: 0 })\n    }\n\n    ";
+        let old = "#[derive(Data)]\npub struct OldDoor {\n    opened: u32,\n}\n\n";
+        let text = text.replace(
+            "#[derive(Data)]\npub struct Door {",
+            &format!("{old}#[derive(Data)]\npub struct Door {{\n    by: u32,"),
+        );
+        let text = text.replace("Door { opened: 0 }", "Door { opened: 0, by: 0 }");
+        text.replace("#[call]\n    fn open", &format!("{upgrade}#[call]\n    fn open"))
+    });
+    // A library that the node cannot load.
+    shop.replace("u32 {\n        1\n", "u32 {\n        2\n");
+    shop.user.done(&shop.path, &["build"]);
+    let ebin = common::target().join("otp/debug/wary_shop/ebin");
+    for file in
+        fs::read_dir(ebin).expect("the modules").flatten().filter(|file| file.path().extension() == Some("so".as_ref()))
+    {
+        fs::write(file.path(), "no library").expect("break the library");
+    }
+    let said = shop.user.refused(&shop.path, &["upgrade"]);
+    assert!(said.contains("the new build cannot be loaded"), "{said}");
+    assert_eq!(shop.ask("{counter:version(counter), counter:add(counter), door:is_open(door)}"), "{1,2,true}");
+}
+
+#[test]
+fn a_tree_gets_what_is_new_in_it_and_loses_what_is_not_there_any_more() {
+    let shop = Shop::open("growing_shop");
+    shop.change(|text| {
+        text.replace(".child(worker::<Door>(()).name(\"door\"))", ".child(worker::<Counter>(()).name(\"second\"))")
+    });
+    let said = shop.upgraded();
+    assert!(said.contains("Ended door") && said.contains("Started second"), "{said}");
+    assert_eq!(
+        shop.ask("{whereis(door), counter:add(second), length(supervisor:which_children(root))}"),
+        "{undefined,1,7}"
+    );
+    // A tree that cannot be made is seen before anything is changed.
+    shop.replace("    one_for_one()\n", "    assert!(_args.0.len() > 9, \"too few\");\n    one_for_one()\n");
+    let said = shop.user.refused(&shop.path, &["upgrade"]);
+    assert!(said.contains("the tree of root cannot be made: it panicked") && said.contains("too few"), "{said}");
+    assert_eq!(shop.ask("counter:add(second)"), "2");
+}
+
+#[test]
+fn who_does_not_come_to_an_end_is_named() {
+    let shop = Shop::open("slow_shop");
+    shop.replace("u32 {\n        1\n", "u32 {\n        2\n");
+    shop.user.done(&shop.path, &["build"]);
+    assert_eq!(shop.ask("spawn(fun() -> counter:slowly(counter, 6000) end), timer:sleep(100), ok"), "ok");
+    let said = shop.user.refused(&shop.path, &["upgrade", "--timeout", "1"]);
+    assert!(said.contains("counter has not come to the end of a callback in time"), "{said}");
+    // With more time the callback comes to its end first.
+    assert!(shop.user.done(&shop.path, &["upgrade", "--timeout", "30"]).contains("1 counter"));
+    assert_eq!(shop.ask("counter:version(counter)"), "2");
+}
+
+#[test]
+fn work_under_way_ends_in_the_build_that_it_began_in() {
+    let shop = Shop::open("busy_shop");
+    assert_eq!(shop.ask("worker:work(worker)"), "ok");
+    let mut version = 1;
+    let mut upgraded = || {
+        shop.replace(&format!("u32 {{\n        {version}\n"), &format!("u32 {{\n        {}\n", version + 1));
+        version += 1;
+        shop.upgraded()
+    };
+    for builds in ["2", "2"] {
+        let said = upgraded();
+        assert!(
+            said.contains("1 worker") && said.contains("tasks that go on in the build that they began in"),
+            "{said}"
+        );
+        assert_eq!(shop.builds(), builds, "the first and the last: {said}");
+    }
+    assert_eq!(shop.ask("register(done, spawn(timer, sleep, [60000])), timer:sleep(200), ok").len(), 2);
+    assert!(!upgraded().contains("tasks"));
+    assert_eq!(shop.builds(), "1");
+}
