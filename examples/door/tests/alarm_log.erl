@@ -52,8 +52,8 @@ handle_call(Request, {Half, _} = State) ->
 handle_info(Message, {Half, _} = State) ->
     Half:info(Message, State).
 
-code_change(_OldVsn, State, _Extra) ->
-    door_native_event:code_change(0, State).
+code_change(_OldVsn, State, Extra) ->
+    door_native_event:code_change(0, State, Extra).
 
 format_status(Status) ->
     door_native_event:format_status(Status).
