@@ -5,6 +5,7 @@ mod links;
 mod mailboxes;
 mod pools;
 mod returns;
+mod sockets;
 mod tasks;
 mod times;
 mod waiting;

@@ -24,12 +24,14 @@ fn what_otp_promises_holds() {
     };
     run(Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
     let start = "exercises_native_test:main(init:get_plain_arguments()).";
+    // Its own, so that another such run on this machine takes nothing away from it.
+    let node = format!("exercises_{}", std::process::id());
     let chosen = std::env::var("OTP_TEST").unwrap_or_default();
     let text = run(Command::new("erl")
         .args([
             "-noshell",
             "-sname",
-            "exercises",
+            &node,
             "-kernel",
             "logger_level",
             "critical",

@@ -18,6 +18,7 @@ mod slot;
 mod stack;
 mod term;
 mod turn;
+pub(crate) mod watched;
 
 pub use atom::Atom;
 pub use entry::entry;
