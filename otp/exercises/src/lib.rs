@@ -3,6 +3,7 @@
 mod dirty;
 mod links;
 mod mailboxes;
+mod panics;
 mod pools;
 mod returns;
 mod sockets;
