@@ -9,9 +9,7 @@ pub mod faults;
 mod parts;
 pub mod world;
 
-pub use parts::{
-    Actuator, ActuatorApi, Controller, ControllerApi, Judge, JudgeApi, Sensor, Watchdog, WatchdogApi,
-};
+pub use parts::{Actuator, ActuatorApi, Controller, ControllerApi, Judge, JudgeApi, Sensor, Watchdog, WatchdogApi};
 
 use std::time::Duration;
 
@@ -22,11 +20,14 @@ use crate::world::World;
 
 otp::application!(root);
 
-/// The judge, who must not be lost with the rest, and the pump. The command line gives the seed of the faults and how many there are.
+/// The judge, who must not be lost with the rest, and the pump. The command line gives the seed of the faults, how many there are,
+/// and `plain` for a pump that does everything on the schedulers that all processes share.
 #[supervisor]
 pub fn root(args: Args) -> Tree {
     let number = |at: usize, or: u64| args.0.get(at).map_or(or, |text| text.parse().expect("a number"));
-    World::install(World::new(Plan::new(number(0, 1), number(1, 0) as usize)));
+    let mut world = World::new(Plan::new(number(0, 1), number(1, 0) as usize));
+    world.dirty = args.0.get(2).is_none_or(|how| how != "plain");
+    World::install(world);
     one_for_one().child(worker::<Judge>(()).name("judge")).child(supervisor::<treatment>(()))
 }
 

@@ -1,7 +1,8 @@
 //! The pump on OTP. No part knows how others are started anew, or that they are: it sends to names.
 //!
-//! Who touches hardware does that on a dirty scheduler, as a driver may block: a process is killed there at once, while its thread
-//! comes back when the driver does. The controller computes, and does so on the scheduler that it is on; a hang of it ends when it ends.
+//! What may hang, a driver that blocks or a computation that takes too long, is done on dirty schedulers: a process is killed there at
+//! once, while its thread comes back when the work does. What hangs on an ordinary scheduler (`plain`) holds up whoever else is on
+//! it, and its process ends when it comes back and not before.
 
 use std::future::pending;
 use std::time::Duration;
@@ -34,7 +35,7 @@ impl Sensor {
             return;
         }
         self.period = now;
-        let (effect, level) = on_dirty_io(move || (world.strike(Part::Sensor), world.level())).await;
+        let (effect, level) = may_hang(move || (world.strike(Part::Sensor), world.level())).await;
         let controller = Server::<Controller>::named("controller");
         match effect {
             Effect::Nothing => controller.measured(now, level),
@@ -67,7 +68,7 @@ impl Controller {
     #[cast]
     async fn measured(&mut self, period: u64, level: f64) {
         let world = World::get();
-        let effect = world.strike(Part::Controller);
+        let effect = may_hang(|| world.strike(Part::Controller)).await;
         if is_plausible(level) {
             self.level = level;
         }
@@ -96,7 +97,7 @@ impl Actuator {
     #[cast]
     async fn dose(&mut self, measured: u64, dose: f64) {
         let world = World::get();
-        let effect = on_dirty_io(move || {
+        let effect = may_hang(move || {
             let effect = world.strike(Part::Actuator);
             match effect {
                 Effect::Nothing => world.dose(measured, dose),
@@ -136,7 +137,7 @@ impl Watchdog {
     #[info]
     async fn tick(&mut self, _tick: Tick) {
         let world = World::get();
-        let stuck = match world.strike(Part::Watchdog) {
+        let stuck = match may_hang(|| world.strike(Part::Watchdog)).await {
             Effect::Nothing => world.stuck(),
             Effect::Wrong => Some(Part::Controller),
             Effect::Lost => None,
@@ -150,6 +151,11 @@ impl Watchdog {
         }
         world.hear(Part::Watchdog);
     }
+}
+
+/// Does what the fault may be in.
+async fn may_hang<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    if World::get().dirty { on_dirty_io(work).await } else { work() }
 }
 
 fn kill(part: Part) {

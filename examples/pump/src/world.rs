@@ -35,6 +35,8 @@ pub enum Effect {
 #[derive(Debug)]
 pub struct World {
     plan: Plan,
+    /// Whether what may hang runs on dirty schedulers, on OTP.
+    pub dirty: bool,
     began: Instant,
     /// For each period, whether the motor took a command in it.
     given: Vec<AtomicBool>,
@@ -47,7 +49,7 @@ static INSTALLED: OnceLock<World> = OnceLock::new();
 impl World {
     pub fn new(plan: Plan) -> Self {
         let given = (0..plan.periods()).map(|_| AtomicBool::new(false)).collect();
-        Self { plan, began: Instant::now(), given, heard: Default::default() }
+        Self { plan, dirty: true, began: Instant::now(), given, heard: Default::default() }
     }
 
     /// Makes it the one of this program, if there is none.
@@ -95,10 +97,9 @@ impl World {
     pub fn dose(&self, measured: u64, dose: f64) {
         let now = self.now();
         let valid = dose.is_finite() && (0.0..=MOST).contains(&dose);
-        if valid && now.saturating_sub(measured) <= FRESH && measured <= now {
-            if let Some(given) = self.given.get(now as usize) {
-                given.store(true, Ordering::Release);
-            }
+        let fresh = measured <= now && now - measured <= FRESH;
+        if let (true, Some(given)) = (valid && fresh, self.given.get(now as usize)) {
+            given.store(true, Ordering::Release);
         }
     }
 

@@ -14,7 +14,7 @@ use pump_actix::otp_half::OtpHalf;
 use pump_actix::verdict::Verdict;
 
 const FAULTS: usize = 20;
-const HALVES: [&str; 3] = ["otp", "actix", "actix-guarded"];
+const HALVES: [&str; 4] = ["otp", "otp-plain", "actix", "actix-guarded"];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -51,22 +51,25 @@ fn main() -> ExitCode {
 fn compare(rounds: u64, seed: u64) -> Result<(), String> {
     let otp = OtpHalf::compile()?;
     let mut runs: BTreeMap<&str, Vec<Verdict>> = BTreeMap::new();
+    let mut dice = dice(seed);
     for round in 0..rounds {
         let plan = seed.wrapping_mul(1000) + round;
         let mut order = HALVES;
-        let turn = Plan::new(plan, 3);
-        // The parts of the plan's first faults are as good as dice.
-        order.rotate_left(turn.faults()[0].part as usize % 3);
-        if turn.faults()[1].part as usize % 2 == 1 {
-            order.swap(1, 2);
+        for place in (1..order.len()).rev() {
+            order.swap(place, dice() % (place + 1));
         }
         for half in order {
             let text = match half {
-                "otp" => otp.run(plan, FAULTS)?,
+                "otp" => otp.run(plan, FAULTS, "dirty")?,
+                "otp-plain" => otp.run(plan, FAULTS, "plain")?,
                 half => actix(half, plan).map_err(|error| format!("cannot run {half}: {error}"))?,
             };
             let verdict = Verdict::read(&text)?;
-            eprintln!("round {round}, {half}: {:.2} % available, longest gap {}", 100.0 * verdict.availability(), verdict.longest);
+            eprintln!(
+                "round {round}, {half}: {:.2} % available, longest gap {}",
+                100.0 * verdict.availability(),
+                verdict.longest
+            );
             runs.entry(half).or_default().push(verdict);
         }
     }
@@ -76,7 +79,7 @@ fn compare(rounds: u64, seed: u64) -> Result<(), String> {
         println!("{half:<14} {}", Row(&runs[half], seed));
     }
     println!("\nperiods missed after a fault: median, and the most");
-    println!("{:<12} {:<8} {:>14} {:>14} {:>14}", "", "", HALVES[0], HALVES[1], HALVES[2]);
+    println!("{:<21} {}", "", HALVES.map(|half| format!("{half:>14}")).join(" "));
     let kinds = runs["otp"].first().map(|verdict| verdict.missed.clone()).unwrap_or_default();
     for (part, kind) in kinds.keys() {
         let cell = |half: &str| {
@@ -85,13 +88,16 @@ fn compare(rounds: u64, seed: u64) -> Result<(), String> {
             all.sort_unstable();
             format!("{} {:>6}", all.get(all.len() / 2).copied().unwrap_or(0), all.last().copied().unwrap_or(0))
         };
-        println!("{part:<12} {kind:<8} {:>14} {:>14} {:>14}", cell(HALVES[0]), cell(HALVES[1]), cell(HALVES[2]));
+        println!("{part:<12} {kind:<8} {}", HALVES.map(|half| format!("{:>14}", cell(half))).join(" "));
     }
     Ok(())
 }
 
 fn actix(half: &str, plan: u64) -> io::Result<String> {
-    let output = Command::new(env::current_exe()?).args([half, &plan.to_string(), &FAULTS.to_string()]).output()?;
+    let output = Command::new(env::current_exe()?)
+        .args([half, &plan.to_string(), &FAULTS.to_string()])
+        .env_remove("RUST_BACKTRACE")
+        .output()?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
@@ -111,15 +117,20 @@ impl fmt::Display for Row<'_> {
     }
 }
 
-/// Of the mean over rounds, by bootstrap: 2000 times as many rounds, drawn from them.
-fn interval(all: &[f64], seed: u64) -> (f64, f64) {
-    let mut state = seed | 1;
-    let mut random = || {
+/// xorshift64, which needs a state that is not 0.
+fn dice(seed: u64) -> impl FnMut() -> usize {
+    let mut state = seed.wrapping_mul(2) | 1;
+    move || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         (state >> 11) as usize
-    };
+    }
+}
+
+/// Of the mean over rounds, by bootstrap: 2000 times as many rounds, drawn from them.
+fn interval(all: &[f64], seed: u64) -> (f64, f64) {
+    let mut random = dice(seed);
     let mut means: Vec<f64> =
         (0..2000).map(|_| (0..all.len()).map(|_| all[random() % all.len()]).sum::<f64>() / all.len() as f64).collect();
     means.sort_by(f64::total_cmp);

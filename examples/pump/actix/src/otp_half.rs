@@ -32,24 +32,27 @@ impl OtpHalf {
         Ok(half)
     }
 
-    /// Runs it; how it went.
+    /// Runs it, with what may hang on dirty schedulers or `plain`; how it went.
     ///
     /// # Errors
     /// When the VM cannot be started or ended before its time, with what it said.
-    pub fn run(&self, seed: u64, faults: usize) -> Result<String, String> {
+    pub fn run(&self, seed: u64, faults: usize, how: &str) -> Result<String, String> {
         const RUN: &str = "ok = application:start(pump), \
             io:format(\"~ts\", [gen_server:call(judge, verdict, infinity)]), halt(0).";
         self.output(
             Command::new("erl")
                 .args(["-noshell", "-pa", ".", "-kernel", "logger_level", "none", "-eval", RUN, "-extra"])
-                .args([seed.to_string(), faults.to_string()]),
+                .args([&seed.to_string(), &faults.to_string(), how])
+                // Finding names for a trace takes longer than anything else after a panic.
+                .env_remove("RUST_BACKTRACE"),
         )
     }
 
     fn output(&self, command: &mut Command) -> Result<String, String> {
         let program = command.get_program().to_string_lossy().into_owned();
         let output = command.current_dir(self.folder.path()).output();
-        let output = output.map_err(|error| format!("{program}, of Debian's package erlang-base, does not start: {error}"))?;
+        let output =
+            output.map_err(|error| format!("{program}, of Debian's package erlang-base, does not start: {error}"))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() {
             return Ok(text);
@@ -62,5 +65,8 @@ impl OtpHalf {
 fn library() -> Result<PathBuf, String> {
     let own = env::current_exe().map_err(|error| format!("the path of this program is unknown: {error}"))?;
     let places = [own.with_file_name("libpump.so"), own.with_file_name("deps/libpump.so")];
-    places.into_iter().find(|place| place.exists()).ok_or_else(|| format!("there is no libpump.so by {}", own.display()))
+    places
+        .into_iter()
+        .find(|place| place.exists())
+        .ok_or_else(|| format!("there is no libpump.so by {}", own.display()))
 }

@@ -10,7 +10,7 @@ const FAULTS: usize = 20;
 #[test]
 fn on_otp_every_fault_is_survived() {
     let half = OtpHalf::compile().expect("it compiles");
-    let verdict = Verdict::read(&half.run(5, FAULTS).expect("the VM is there at the end")).expect("a verdict");
+    let verdict = Verdict::read(&half.run(5, FAULTS, "dirty").expect("the VM is there at the end")).expect("a verdict");
     assert_eq!(verdict.missed.values().map(Vec::len).sum::<usize>(), FAULTS, "{verdict:?}");
     // After each fault it went on before the next one came, on however loaded a machine.
     assert!(verdict.missed.values().flatten().all(|missed| *missed < 35), "{verdict:?}");
