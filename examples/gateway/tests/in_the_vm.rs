@@ -122,7 +122,7 @@ impl Client {
     }
 
     /// Whether the other side ends the connection, whatever it says before.
-    fn is_ended(mut self) -> bool {
+    fn ends(mut self) -> bool {
         let mut rest = Vec::new();
         match self.reader.read_to_end(&mut rest) {
             Ok(_) => true,
@@ -150,14 +150,14 @@ fn devices_report_and_are_asked_about_over_tcp_and_from_erlang() {
     assert_eq!((boiler.hear(), boiler.hear()), ("ok".into(), "ok".into()));
     assert_eq!(boiler.ask("ng"), "pong");
     assert_eq!(boiler.ask("quit"), "bye");
-    assert!(boiler.is_ended());
+    assert!(boiler.ends());
     gateway.ask_until("hub:connected(hub)", "[<<\"room-1\">>]");
     assert_eq!(room.ask("get boiler level"), "3");
     assert_eq!(gateway.ask("hub:tell(hub, <<\"boiler\">>, <<\"heat\">>)"), "false");
     // A device that comes again takes the place of what is left of it.
     let mut anew = gateway.device("room-1");
     assert_eq!(room.hear(), "error another connection has said hello by this name");
-    assert!(room.is_ended());
+    assert!(room.ends());
     assert_eq!(anew.ask("devices"), "room-1");
 }
 
@@ -176,7 +176,7 @@ fn what_a_stranger_sends_ends_that_connection_at_most() {
     for _ in 0..20 {
         let _ = garbage.stream.write_all(b"\x00\xff\xfe\x80\n");
     }
-    assert!(garbage.is_ended());
+    assert!(garbage.ends());
     // Random bytes from many at once.
     let mut number = 0x9E37_79B9_7F4A_7C15_u64;
     for _ in 0..20 {
@@ -191,7 +191,7 @@ fn what_a_stranger_sends_ends_that_connection_at_most() {
         let mut client = gateway.client();
         let _ = client.stream.write_all(&bytes);
         let _ = client.stream.shutdown(Shutdown::Write);
-        assert!(client.is_ended());
+        assert!(client.ends());
     }
     assert_eq!(good.ask("temp 1"), "ok");
     gateway.ask_until("proplists:get_value(active, supervisor:count_children(connections))", "2");
@@ -237,7 +237,7 @@ fn five_hundred_at_once_are_served_and_a_panic_ends_one_of_them() {
     gateway.ask(
         "[connection:drill(P) || {_, P, _, _} <- supervisor:which_children(connections), connection:device(P) =:= <<\"d7\">>]",
     );
-    assert!(clients.remove(7).is_ended());
+    assert!(clients.remove(7).ends());
     gateway.ask_until("length(hub:connected(hub))", "499");
     for client in &mut clients {
         assert_eq!(client.ask("ping"), "pong");
@@ -256,7 +256,7 @@ fn who_is_silent_for_too_long_is_taken_for_gone_and_who_speaks_is_not() {
         std::thread::sleep(Duration::from_millis(100));
         assert_eq!(speaks.ask("ping"), "pong");
     }
-    assert!(silent.is_ended());
+    assert!(silent.ends());
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn what_fails_in_the_middle_is_started_anew() {
     gateway.device("two");
     // The hub: the devices come again.
     gateway.ask("exit(whereis(hub), kill)");
-    assert!(client.is_ended());
+    assert!(client.ends());
     gateway.ask_until("is_pid(whereis(acceptor))", "true");
     let address = gateway.ask("acceptor:address(acceptor)");
     gateway.address = address.trim_matches(['<', '>', '"']).parse().expect("an address");

@@ -30,7 +30,7 @@ impl Doomed {
             0 => self.memory.swap(0, 4096 + how as usize),
             1 => panic!("number {how}"),
             2 => std::panic::panic_any(how),
-            _ => drop(Err::<(), _>(how).expect("an error")),
+            _ => self.memory[0] = *self.memory.get(usize::MAX).expect("so much memory"),
         }
     }
 
