@@ -90,6 +90,11 @@ impl Plan {
         due.into_iter().find(|fault| !fault.done.swap(true, Ordering::AcqRel)).map(|fault| fault.kind)
     }
 
+    /// How many have come about.
+    pub fn came(&self) -> usize {
+        self.0.iter().filter(|fault| fault.done.load(Ordering::Acquire)).count()
+    }
+
     /// How many periods a run with these has.
     pub fn periods(&self) -> u64 {
         FIRST + self.0.len() as u64 * APART + APART

@@ -121,6 +121,7 @@ impl World {
     ///
     /// - `periods N given N longest N`: of the periods after the first 30, in which all starts, in how many the motor got a command,
     ///   and how many in a row it got none at the most;
+    /// - `came N`: how many of the planned faults came about, which those of a part that is gone do not;
     /// - for each fault, `fault PART KIND missed N`: how many it got none in up to the next fault.
     pub fn verdict(&self) -> String {
         const START: usize = 30;
@@ -129,6 +130,7 @@ impl World {
         let longest = judged.split(|given| *given).map(<[bool]>::len).max().unwrap_or(0);
         let mut text =
             format!("periods {} given {} longest {longest}\n", judged.len(), judged.iter().filter(|g| **g).count());
+        let _ = writeln!(text, "came {}", self.plan.came());
         let faults = self.plan.faults();
         for (n, fault) in faults.iter().enumerate() {
             let next = faults.get(n + 1).map_or(given.len(), |next| next.period as usize);

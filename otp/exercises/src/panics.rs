@@ -118,6 +118,7 @@ async fn ended(watched: Vec<Server<Doomed>>, tell: impl Fn(usize, &Server<Doomed
 }
 
 #[otp::test]
+#[ignore = "it looks at the memory, so it runs in a VM of its own"]
 async fn panics_under_supervision_take_nothing_else_with_them() {
     let wanted: u64 = std::env::var("KIZAMI_PANICS").map_or(10_000, |number| number.parse().expect("a number"));
     otp::erlang::apply::<Any>("erlang", "process_flag", (Name::from(otp::atom!("trap_exit")), true))

@@ -7,6 +7,17 @@ use exercises as _;
 
 #[test]
 fn what_otp_promises_holds() {
+    let chosen = std::env::var("OTP_TEST").unwrap_or_default();
+    in_a_vm("promises", &chosen.split_whitespace().collect::<Vec<_>>());
+}
+
+/// In a VM where nobody else uses memory.
+#[test]
+fn panics_take_nothing_else_with_them() {
+    in_a_vm("panics", &["panics::", "--ignored"]);
+}
+
+fn in_a_vm(name: &str, chosen: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut modules = Vec::new();
     for source in otp::generate::sources("exercises_native") {
@@ -25,8 +36,7 @@ fn what_otp_promises_holds() {
     run(Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
     let start = "exercises_native_test:main(init:get_plain_arguments()).";
     // Its own, so that another such run on this machine takes nothing away from it.
-    let node = format!("exercises_{}", std::process::id());
-    let chosen = std::env::var("OTP_TEST").unwrap_or_default();
+    let node = format!("exercises_{name}_{}", std::process::id());
     let text = run(Command::new("erl")
         .args([
             "-noshell",
@@ -41,7 +51,7 @@ fn what_otp_promises_holds() {
             start,
             "-extra",
         ])
-        .args(chosen.split_whitespace()));
+        .args(chosen));
     println!("{text}");
     assert!(text.contains("test result: ok. "), "{text}");
 }

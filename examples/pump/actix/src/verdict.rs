@@ -9,6 +9,8 @@ pub struct Verdict {
     pub given: u64,
     /// The most periods in a row without one.
     pub longest: u64,
+    /// How many faults came about.
+    pub came: u64,
     /// For each fault, by its part and kind, in how many periods after it there was none.
     pub missed: BTreeMap<(String, String), Vec<u64>>,
 }
@@ -25,6 +27,7 @@ impl Verdict {
                 ["periods", _, "given", _, "longest", _] => {
                     (verdict.periods, verdict.given, verdict.longest) = (number(1), number(3), number(5));
                 }
+                ["came", _] => verdict.came = number(1),
                 ["fault", part, kind, "missed", _] => {
                     verdict.missed.entry((part.to_owned(), kind.to_owned())).or_default().push(number(4));
                 }
