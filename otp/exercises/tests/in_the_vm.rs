@@ -15,6 +15,12 @@ fn what_otp_promises_holds() {
     tests_of(&vm::Vm::new(), &[], chosen.split_whitespace());
 }
 
+/// In a VM where nobody else uses memory.
+#[test]
+fn panics_take_nothing_else_with_them() {
+    tests_of(&vm::Vm::new(), &[], ["panics::", "--ignored"]);
+}
+
 #[test]
 fn nodes_talk_by_tls_as_without_it() {
     let vm = vm::Vm::new();

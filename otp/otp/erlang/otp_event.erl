@@ -62,9 +62,11 @@ what(remove, _State) -> remove_handler;
 what({swap, Other, Arguments}, State) -> {swap_handler, '$swap', State, Other, {'$swap', Arguments}}.
 
 handled(Message, Slot) ->
-    case settled('MODULE':handle(Slot, Message), Message, Slot) of
+    try settled('MODULE':handle(Slot, Message), Message, Slot) of
         {answer, Result, ok} -> Result;
         Result -> Result
+    catch
+        Class:Reason:Stack -> erlang:raise(Class, Reason, 'MODULE_wait':bare(Stack))
     end.
 
 settled(dirty_cpu, Message, Slot) -> settled('MODULE':handle_dirty_cpu(Slot, Message), Message, Slot);

@@ -82,7 +82,7 @@ enter(Starter, Module, Number, Name, Argument, Options) ->
                 error:Reason:Stack ->
                     unregister_name(Name),
                     proc_lib:init_ack(Starter, {error, Reason}),
-                    erlang:raise(error, Reason, Stack)
+                    erlang:raise(error, Reason, 'MODULE_wait':bare(Stack))
             end;
         {false, Pid} ->
             proc_lib:init_ack(Starter, {error, {already_started, Pid}})
@@ -106,7 +106,7 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
         {stop, Reason} ->
             no_start(Start, Reason, Reason)
     catch
-        error:Reason:Stack -> no_start(Start, Reason, {Reason, Stack})
+        error:Reason:Stack -> no_start(Start, Reason, {Reason, 'MODULE_wait':bare(Stack)})
     end.
 
 %% What never ran is not started anew; what ran once is, until it is too often.
@@ -282,8 +282,9 @@ stop(Reason, Message, Slot, Self) ->
 
 -spec failed(_, _, _, _, _, _) -> no_return().
 failed(Class, Reason, Stack, Message, Slot, Self) ->
-    log_end({Reason, Stack}, Message, Slot, Self),
-    erlang:raise(Class, Reason, Stack).
+    Bare = 'MODULE_wait':bare(Stack),
+    log_end({Reason, Bare}, Message, Slot, Self),
+    erlang:raise(Class, Reason, Bare).
 
 %% As gen_server tells it, so that whatever reads such reports reads this one.
 log_end(Reason, Message, Slot, #self{name = Name, debug = Debug}) ->

@@ -40,7 +40,7 @@ enter_pool({_, From} = Start, _Pool, Module, Number, Argument, Options) ->
         {stop, Reason} ->
             no_start(Start, Reason, Reason)
     catch
-        error:Reason:Stack -> no_start(Start, Reason, {Reason, Stack})
+        error:Reason:Stack -> no_start(Start, Reason, {Reason, 'MODULE_wait':bare(Stack)})
     end.
 
 no_start({again, _From}, _Reason, Why) ->
@@ -51,7 +51,11 @@ no_start({first, From}, Reason, _Why) ->
 
 event(Type, Content, State, {_, Slot} = Data) ->
     Event = {Type, Content, State},
-    result(settled('MODULE':handle(Slot, Event), Event, Slot), Event, Data).
+    try settled('MODULE':handle(Slot, Event), Event, Slot) of
+        Result -> result(Result, Event, Data)
+    catch
+        Class:Reason:Stack -> erlang:raise(Class, Reason, 'MODULE_wait':bare(Stack))
+    end.
 
 settled(dirty_cpu, Event, Slot) -> settled('MODULE':handle_dirty_cpu(Slot, Event), Event, Slot);
 settled(dirty_io, Event, Slot) -> settled('MODULE':handle_dirty_io(Slot, Event), Event, Slot);

@@ -4,7 +4,7 @@
 %% callback waits, only what it waits for is received; every other message stays in the queue, in its order.
 -module('MODULE_wait').
 
--export([settle/2, task/1]).
+-export([settle/2, task/1, bare/1]).
 
 %% What the native half says until the callback has come to its end; that result is returned. In between, Waits holds what is
 %% waited for under its reference, and that reference under its number.
@@ -136,6 +136,14 @@ order({forget, Number}, _Slot, Waits) ->
 task(Worker) ->
     settle('MODULE':on(Worker, started), Worker),
     ok.
+
+%% A stack without arguments. Those of a native function are the slot of the process and what it was given: who is told why the
+%% process ended (its supervisor, a log) would hold its state, and with it its sockets, for as long as it holds the reason.
+bare(Stack) ->
+    [case Place of
+         {Module, Function, Arguments, Where} when is_list(Arguments) -> {Module, Function, length(Arguments), Where};
+         _ -> Place
+     end || Place <- Stack].
 
 flush(Ref) ->
     receive

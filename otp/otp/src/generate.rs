@@ -75,6 +75,10 @@ pub fn sources(native: &str) -> Vec<Source> {
         module(&format!("{native}_move"), own(include_str!("../erlang/otp_move.erl")) + &table()),
         module(&format!("{native}_upgrade"), own(include_str!("../erlang/otp_upgrade.erl"))),
     ];
+    for pair in behaviours().windows(2) {
+        // They are sorted by name. One would take the other's module, and its processes would be of the wrong kind.
+        assert!(pair[0].name != pair[1].name, "two behaviours of this library have the name {}", pair[0].name);
+    }
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
         let description = (behaviour.describe)();
         let text = match description.kind {

@@ -14,6 +14,7 @@ pub mod generate;
 pub mod host;
 mod links;
 mod mailbox;
+pub mod net;
 mod next;
 pub mod pool;
 pub mod process;

@@ -112,8 +112,8 @@ impl Ticker {
         let alarm = Alarm::every(period)?;
         turn(|env, _| {
             let message = env.tuple(&[atom!("$otp_tick").raw(env), alarm.term(env).raw()]);
-            alarm.select(env, env.own_pid(), message);
-        });
+            alarm.select(env, env.own_pid(), message)
+        })?;
         Ok(Self { _alarm: alarm })
     }
 }
@@ -164,7 +164,7 @@ impl Interval {
             // As a message to a mailbox is: under a reference of its own.
             let timer = self.alarm.term(env);
             let message = env.tuple(&[timer.raw(), number.encode(env).raw()]);
-            self.alarm.select(env, env.own_pid(), message);
+            self.alarm.select(env, env.own_pid(), message).expect("the VM's poll set takes a timer");
         });
         let timer = turn(|env, _| Any::keep(self.alarm.term(env)));
         let ask = move |env: Env<'_>, turn: &Turn, number: u64| {

@@ -259,7 +259,7 @@ impl<T: 'static> Running<T> {
     /// - `listen`: for that, or for a waker that somebody has;
     /// - `yield`: for its next turn.
     pub(crate) fn poll<'a>(&mut self, env: Env<'a>, turn: &Turn) -> Result<T, Term<'a>> {
-        turn.waits.replace(std::mem::replace(&mut self.waits, Waits::default()));
+        turn.waits.replace(std::mem::take(&mut self.waits));
         self.signal.used.store(false, Ordering::Release);
         let polled = {
             let waker = Waker::from(self.signal.clone());
@@ -270,11 +270,11 @@ impl<T: 'static> Running<T> {
             // What is dropped with the future cancels what it waited for, so it is dropped within this call.
             self.future = Box::pin(Never(PhantomData));
             turn.polled.set(0);
-            turn.waits.replace(Waits::default());
+            turn.waits.take();
             return Ok(value);
         }
         turn.polled.set(0);
-        self.waits = turn.waits.replace(Waits::default());
+        self.waits = turn.waits.take();
         let shared = Arc::strong_count(&self.signal) > 1;
         // Who let go of the last other waker may have used it just before.
         fence(Ordering::Acquire);

@@ -27,6 +27,11 @@ impl Any {
         Self(Arc::new(Kept::new(|env| term.copy_to(env))))
     }
 
+    /// What `make` makes, and what no process refers to.
+    pub(crate) fn made(make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) -> Self {
+        Self(Arc::new(Kept::new(make)))
+    }
+
     pub(crate) fn read<R>(&self, read: impl FnOnce(Term<'_>) -> R) -> R {
         self.0.look(read)
     }

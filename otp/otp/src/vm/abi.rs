@@ -107,9 +107,11 @@ pub type Load = unsafe extern "C" fn(*mut RawEnv, *mut *mut c_void, RawTerm) -> 
 pub type Upgrade = unsafe extern "C" fn(*mut RawEnv, *mut *mut c_void, *mut *mut c_void, RawTerm) -> c_int;
 /// `unload` of `ErlNifEntry`.
 pub type Unload = unsafe extern "C" fn(*mut RawEnv, *mut c_void);
-/// `ERL_NIF_SELECT_READ`, `_STOP` and `_CUSTOM_MSG` of `ErlNifSelectFlags`.
+/// `ERL_NIF_SELECT_READ`, `_WRITE`, `_STOP`, `_CANCEL` and `_CUSTOM_MSG` of `ErlNifSelectFlags`.
 pub const SELECT_READ: c_int = 1;
+pub const SELECT_WRITE: c_int = 2;
 pub const SELECT_STOP: c_int = 4;
+pub const SELECT_CANCEL: c_int = 8;
 pub const SELECT_CUSTOM_MSG: c_int = 16;
 
 /// What the VM calls when its poll set has let go of a descriptor.

@@ -226,7 +226,7 @@ fn said(payload: &(dyn Any + Send)) -> String {
 unsafe extern "C" fn load(env: *mut RawEnv, _: *mut *mut c_void, _: RawTerm) -> c_int {
     pin();
     // SAFETY: the VM is loading the library, and this is the environment of that.
-    let opened = unsafe { process::open(env) && super::alarm::open(env) };
+    let opened = unsafe { process::open(env) && super::watched::open(env) && crate::net::open(env) };
     c_int::from(!opened)
 }
 

@@ -19,6 +19,7 @@ mod stack;
 mod term;
 pub(crate) mod threads;
 mod turn;
+pub(crate) mod watched;
 
 pub use atom::Atom;
 pub use entry::entry;
