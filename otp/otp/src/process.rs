@@ -93,7 +93,7 @@ pub(crate) fn with<'a>(
     slot: Term<'a>,
     body: impl FnOnce(&mut dyn Process) -> Option<Term<'a>>,
 ) -> Option<Term<'a>> {
-    let result = SLOTS.with(slot, |process| body(&mut **process))??;
+    let result = SLOTS.with(env, slot, |process| body(&mut **process))??;
     Some(turn.with_orders(env, result))
 }
 

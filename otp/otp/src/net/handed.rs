@@ -3,7 +3,7 @@
 use super::TcpStream;
 use crate::data::{Any, Data, Malformed};
 use crate::vm::abi::RawEnv;
-use crate::vm::{Env, SlotType, Term};
+use crate::vm::{Env, SlotType, Term, turn};
 
 static HANDED: SlotType<Option<TcpStream>> = SlotType::new(c"handed");
 
@@ -28,7 +28,7 @@ impl Handed {
     /// The connection; `None` when somebody has taken it before (the process, say, that is now started anew), or this is no connection
     /// of this build.
     pub fn take(self) -> Option<TcpStream> {
-        self.0.read(|term| HANDED.with(term, Option::take)).flatten()
+        self.0.read(|term| turn(|env, _| HANDED.with(env, term, Option::take))).flatten()
     }
 }
 

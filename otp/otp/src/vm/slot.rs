@@ -97,9 +97,9 @@ impl<T: Send> SlotType<T> {
         env.adopt(raw)
     }
 
-    /// Lets `body` have the value behind `term`; `None` when it is none of this kind, of another process, or in use.
+    /// Lets `body` have the value behind `term`, in the process that `env` is of; `None` when it is none of this kind, of another process, or in use.
     #[inline]
-    pub fn with<R>(&self, term: Term<'_>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub fn with<R>(&self, env: Env<'_>, term: Term<'_>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut found: *mut c_void = ptr::null_mut();
         // SAFETY: room for one; the VM checks that it is a resource of this kind.
         let is = unsafe { (vm().get_resource)(term.env().raw(), term.raw(), self.opened(), &raw mut found) != 0 };
@@ -108,7 +108,7 @@ impl<T: Send> SlotType<T> {
         }
         // SAFETY: a resource of this kind is a slot, which lives at least as long as the term that refers to it.
         let slot = unsafe { &*found.cast::<Slot<T>>() };
-        if !slot.is_own(term.env()) || slot.taken.load(Ordering::Relaxed) {
+        if !slot.is_own(env) || slot.taken.load(Ordering::Relaxed) {
             return None;
         }
         slot.taken.store(true, Ordering::Relaxed);
