@@ -1,5 +1,6 @@
 //! Keeps this node connected with the others: nothing in OTP connects again by itself when a link was cut.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use otp::cluster::{self, NodeEvent};
@@ -12,6 +13,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Knows which nodes there should be.
 pub struct Links {
     others: Vec<Name>,
+    /// Those that were said to be there.
+    there: HashSet<Name>,
 }
 
 /// It is time to look again.
@@ -31,7 +34,15 @@ impl Links {
         others.retain(|other| *other != cluster::node());
         cluster::monitor_nodes();
         Timer::after(Duration::ZERO, &Look);
-        Ok(Links { others })
+        Ok(Links { others, there: HashSet::new() })
+    }
+
+    /// Nobody is told of nodes that were connected before this process asked to be told.
+    #[after_init]
+    async fn begin(&mut self) {
+        for node in cluster::nodes().await {
+            self.changed(NodeEvent::Up(node));
+        }
     }
 
     /// The nodes that there should be and are not.
@@ -54,8 +65,16 @@ impl Links {
     #[info]
     fn changed(&mut self, event: NodeEvent) {
         match event {
-            NodeEvent::Up(node) => println!("{node} is there"),
-            NodeEvent::Down(node) => println!("{node} is gone"),
+            NodeEvent::Up(node) => {
+                if self.there.insert(node.clone()) {
+                    println!("{node} is there");
+                }
+            }
+            NodeEvent::Down(node) => {
+                if self.there.remove(&node) {
+                    println!("{node} is gone");
+                }
+            }
         }
     }
 }
