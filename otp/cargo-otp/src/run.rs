@@ -68,11 +68,12 @@ pub(crate) fn run(built: Built, how: &How) -> Result<ExitCode> {
     erl.args(built.config.vm.all_flags()).args(&how.vm_flags);
     erl.args(["-eval", &start(&built.name), "-extra"]).args(&how.arguments);
     say::command(&erl);
+    // From before it is said that the application runs, a signal is for the VM.
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD]).context("cannot wait for signals")?;
     match &node {
         Some(node) => say::step("Running", format_args!("{} in an Erlang VM, as {}", built.name, node.name)),
         None => say::step("Running", format_args!("{} in an Erlang VM", built.name)),
     }
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD]).context("cannot wait for signals")?;
     let vm = spawn(&mut erl)?;
     drop(built.lock);
     let status = stay(vm, &mut signals, &built.name)?;

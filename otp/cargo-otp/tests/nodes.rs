@@ -28,7 +28,7 @@ fn it_ends_too_when_it_is_told_while_it_starts() {
     let mut lines = running.errors().lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("Running early_one")));
     running.signal("TERM");
-    // In order, or by the signal itself where there was no VM yet.
+    // In order, or by the signal itself where the VM did not know yet what to do with it.
     let status = running.ends();
     assert!(matches!(status, Some(0 | 143)), "{status:?}: {:?}", lines.collect::<Vec<_>>());
 }
