@@ -130,6 +130,12 @@ order({cancel_timer, Number}, _Slot, Waits) ->
     Waits;
 order({forget, Number}, _Slot, Waits) ->
     erase({'$otp', Number}),
+    Waits;
+order({nursery, Words}, _Slot, Waits) ->
+    case process_flag(min_heap_size, Words) of
+        More when More > Words -> process_flag(min_heap_size, More);
+        _ -> ok
+    end,
     Waits.
 
 %% The process of a task.

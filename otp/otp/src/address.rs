@@ -5,7 +5,7 @@ use std::fmt;
 use crate::atom;
 use crate::data::{Any, Data, Malformed};
 use crate::vm::abi::{RawPid, RawTerm};
-use crate::vm::{Env, Term, current, turn};
+use crate::vm::{Env, Form, Term, current, turn};
 
 /// A process, or the name of one.
 #[derive(Clone, PartialEq)]
@@ -43,11 +43,22 @@ impl To {
     /// Sends it the message that `make` makes; to nobody when there is nobody.
     #[inline]
     pub(crate) fn send(&self, make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
+        self.post(Form::Bare, make);
+    }
+
+    /// The same, as a cast.
+    #[inline]
+    pub(crate) fn cast(&self, make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
+        self.post(Form::Cast, make);
+    }
+
+    #[inline]
+    fn post(&self, form: Form, make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
         turn(|env, turn| {
-            let message = make(env);
+            let content = make(env);
             match (self.local(env), self) {
-                (Some(pid), _) => turn.send(env, pid, message),
-                (None, Self::Far(_)) => turn.order(env, atom!("send"), &[self.encode(env), message]),
+                (Some(pid), _) => turn.send(env, pid, form, content),
+                (None, Self::Far(_)) => turn.order(env, atom!("send"), &[self.encode(env), form.message(content)]),
                 (None, _) => {}
             }
         });

@@ -21,7 +21,7 @@ pub struct At<'a, 't> {
 
 impl<'a> At<'a, '_> {
     /// What the Erlang half is told that the process does next.
-    #[inline]
+    #[inline(always)]
     pub fn next(self, next: Next) -> Term<'a> {
         next.encode(self.env)
     }

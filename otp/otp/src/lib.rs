@@ -16,6 +16,7 @@ mod links;
 mod mailbox;
 pub mod net;
 mod next;
+mod pace;
 pub mod pool;
 pub mod process;
 mod realtime;

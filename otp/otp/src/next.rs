@@ -50,7 +50,7 @@ impl Next {
 }
 
 impl From<()> for Next {
-    #[inline]
+    #[inline(always)]
     fn from((): ()) -> Self {
         Self::Wait
     }
@@ -164,14 +164,13 @@ impl<'a> Client<'a> {
         Some(Self { to, tag })
     }
 
-    #[inline]
     pub(crate) fn message(&self, env: Env<'a>, reply: Term<'a>) -> Term<'a> {
         env.tuple(&[self.tag.raw(), reply.raw()])
     }
 
-    /// What the Erlang half is to send: `[To | {Tag, Reply}]`.
+    /// What the Erlang half is to send: `{reply, To, Tag, Reply}`.
     #[inline]
     pub(crate) fn answer(&self, env: Env<'a>, reply: Term<'a>) -> Term<'a> {
-        env.cell(self.to, self.message(env, reply))
+        env.tuple(&[atom!("reply").raw(env), self.to.raw(), self.tag.raw(), reply.raw()])
     }
 }

@@ -24,8 +24,8 @@ pub trait Process: Send {
     fn work(&mut self, number: u64) -> Option<()>;
 }
 
-/// Makes a process from the state of an older build.
-pub type Restore = fn(state: Term<'_>) -> Result<Box<dyn Process>, Malformed>;
+/// Makes the slot of a process from the state of an older build.
+pub type Restore = for<'a> fn(state: Term<'a>) -> Result<Term<'a>, Malformed>;
 
 /// A kind of process that the library can start.
 #[derive(Debug)]
@@ -43,13 +43,13 @@ inventory::collect!(Behaviour);
 /// How a start went.
 #[expect(missing_debug_implementations, reason = "a process may be anything")]
 pub enum Started<'a> {
-    /// There is a process, and what its `init` came to: `ok`, or what it waits for.
-    Process(Box<dyn Process>, Term<'a>),
+    /// There is a process in this slot, and this is what its `init` came to: `ok`, or what it waits for.
+    Process(Term<'a>, Term<'a>),
     /// What `init/1` of OTP's behaviours would have returned instead.
     Else(Term<'a>),
 }
 
-static SLOTS: SlotType<Box<dyn Process>> = SlotType::new(c"process");
+static SLOTS: SlotType<dyn Process> = SlotType::new(c"process");
 
 /// Every kind of process of this library, in the order of their names; their number is the place in it.
 pub fn behaviours() -> &'static [&'static Behaviour] {
@@ -69,18 +69,15 @@ pub(crate) unsafe fn open(env: *mut RawEnv) -> bool {
 }
 
 /// A slot for a process that is not there yet.
-pub(crate) fn slot<'a>(env: Env<'a>, process: Box<dyn Process>) -> Term<'a> {
-    SLOTS.keep(env, process)
+pub(crate) fn slot<P: Process + 'static>(env: Env<'_>, process: P) -> Term<'_> {
+    SLOTS.keep(env, process, |place| place as *mut dyn Process)
 }
 
 /// `{Slot, Result}`, or what there is instead of a process.
 pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'a>) -> Option<Term<'a>> {
     let behaviour = *behaviours().get(index)?;
     Some(match (behaviour.init)(env, turn, argument) {
-        Started::Process(process, result) => {
-            let slot = SLOTS.keep(env, process);
-            env.tuple(&[slot.raw(), turn.with_orders(env, result).raw()])
-        }
+        Started::Process(slot, result) => env.tuple(&[slot.raw(), turn.with_orders(env, result).raw()]),
         Started::Else(result) => result,
     })
 }
@@ -93,7 +90,7 @@ pub(crate) fn with<'a>(
     slot: Term<'a>,
     body: impl FnOnce(&mut dyn Process) -> Option<Term<'a>>,
 ) -> Option<Term<'a>> {
-    let result = SLOTS.with(env, slot, |process| body(&mut **process))??;
+    let result = SLOTS.with(env, slot, |process| body(process))??;
     Some(turn.with_orders(env, result))
 }
 
@@ -101,8 +98,8 @@ pub(crate) fn with<'a>(
 pub(crate) fn restore<'a>(env: Env<'a>, turn: &Turn, index: usize, state: Term<'a>) -> Option<Term<'a>> {
     let restore = behaviours().get(index)?.restore?;
     Some(match restore(state) {
-        Ok(process) => {
-            let restored = env.tuple(&[atom!("ok").raw(env), SLOTS.keep(env, process).raw()]);
+        Ok(slot) => {
+            let restored = env.tuple(&[atom!("ok").raw(env), slot.raw()]);
             turn.with_orders(env, restored)
         }
         Err(wrong) => env.tuple(&[atom!("error").raw(env), wrong.to_string().encode(env).raw()]),

@@ -9,7 +9,8 @@ use crate::call::Call;
 use crate::data::{Data, Elements, Malformed};
 use crate::host::{At, Begin, Host};
 use crate::next::{Client, Next, Reply};
-use crate::process::{Process, Started};
+use crate::pace::Pace;
+use crate::process::{Process, Started, slot};
 use crate::reason::Reason;
 use crate::start::Startable;
 use crate::vm::{Env, Term, Turn};
@@ -77,13 +78,13 @@ pub struct From<'a> {
 }
 
 impl<'a> From<'a> {
-    /// `[To | Reply]`, or with what is next: `{reply, [To | Reply], Next}`.
+    /// `{reply, To, Tag, Reply}`, or with what is next: `{then, {reply, …}, Next}`.
     #[inline]
     pub fn reply<T: Data>(self, at: At<'a, '_>, reply: Reply<T>) -> Term<'a> {
         let answer = self.client.answer(at.env, reply.value.encode(at.env));
         match reply.next {
             Next::Wait => answer,
-            next => at.env.tuple(&[atom!("reply").raw(at.env), answer.raw(), next.encode(at.env).raw()]),
+            next => at.env.tuple(&[atom!("then").raw(at.env), answer.raw(), next.encode(at.env).raw()]),
         }
     }
 
@@ -153,7 +154,7 @@ impl<S> Server<S> {
     #[doc(hidden)]
     #[inline]
     pub fn cast_with(&self, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
-        self.to.send(|env| env.tuple(&[atom!("$gen_cast").raw(env), request(env).raw()]));
+        self.to.cast(request);
     }
 
     #[doc(hidden)]
@@ -178,19 +179,29 @@ impl<S> Data for Server<S> {
 }
 
 /// A gen_server in its slot.
-struct Hosted<S>(Host<S>);
+struct Hosted<S> {
+    host: Host<S>,
+    pace: Pace,
+}
+
+impl<S: GenServer> Hosted<S> {
+    fn new(host: Host<S>) -> Self {
+        Self { host, pace: Pace::default() }
+    }
+}
 
 impl<S: GenServer> Process for Hosted<S> {
     #[inline]
     fn receive<'a>(&mut self, env: Env<'a>, turn: &Turn, message: Term<'a>) -> Option<Term<'a>> {
         let at = At { env, turn };
         turn.hands_over.set(true);
+        self.pace.message(at);
         let Some(tuple) = message.tuple() else { return Some(self.others(at, message)) };
         let result = if let Some([tag, request]) = tuple.array() {
             if !tag.is(atom!("$gen_cast")) {
                 return Some(self.others(at, message));
             }
-            S::cast(&mut self.0, at, request).unwrap_or_else(|wrong| unknown(env, &wrong, None))
+            S::cast(&mut self.host, at, request).unwrap_or_else(|wrong| unknown(env, &wrong, None))
         } else if let Some([tag, from, request]) = tuple.array() {
             if tag.is(atom!("$gen_call")) {
                 self.answer(at, from, request)
@@ -210,26 +221,26 @@ impl<S: GenServer> Process for Hosted<S> {
     fn on<'a>(&mut self, env: Env<'a>, turn: &Turn, event: Term<'a>) -> Option<Term<'a>> {
         let at = At { env, turn };
         if event.is(atom!("started")) {
-            return S::started(&mut self.0, at).ok();
+            return S::started(&mut self.host, at).ok();
         }
         if event.is(atom!("timeout")) {
-            let result = S::timeout(&mut self.0, at);
+            let result = S::timeout(&mut self.host, at);
             return Some(result.unwrap_or_else(|wrong| unknown(env, &wrong, None)));
         }
         if event.is(atom!("state")) {
-            return self.0.state().ok().map(|state| state.show(env));
+            return self.host.state().ok().map(|state| state.show(env));
         }
         let [what, content] = event.tuple()?.array()?;
         if what.is(atom!("exit")) {
-            return S::info(&mut self.0, at, content).ok().or_else(|| Some(atom!("unknown").term(env)));
+            return S::info(&mut self.host, at, content).ok().or_else(|| Some(atom!("unknown").term(env)));
         }
         if what.is(atom!("terminate")) {
-            return S::terminate(&mut self.0, at, Reason::decode(content).ok()?).ok();
+            return S::terminate(&mut self.host, at, Reason::decode(content).ok()?).ok();
         }
         if what.is(atom!("replace")) {
             return Some(match S::restore(content) {
                 Ok(state) => {
-                    *self.0.state().ok()? = state;
+                    *self.host.state().ok()? = state;
                     atom!("ok").term(env)
                 }
                 Err(wrong) => env.tuple(&[atom!("error").raw(env), wrong.to_string().encode(env).raw()]),
@@ -239,11 +250,11 @@ impl<S: GenServer> Process for Hosted<S> {
     }
 
     fn resume<'a>(&mut self, env: Env<'a>, turn: &Turn, events: Term<'a>) -> Option<Term<'a>> {
-        self.0.resume(At { env, turn }, events)
+        self.host.resume(At { env, turn }, events)
     }
 
     fn work(&mut self, number: u64) -> Option<()> {
-        self.0.work(number)
+        self.host.work(number)
     }
 }
 
@@ -254,7 +265,7 @@ impl<S: GenServer> Hosted<S> {
             // Somebody woke a callback that has ended since, or a ticker is over.
             return atom!("ok").term(at.env);
         }
-        S::info(&mut self.0, at, message).unwrap_or_else(|wrong| unknown(at.env, &wrong, None))
+        S::info(&mut self.host, at, message).unwrap_or_else(|wrong| unknown(at.env, &wrong, None))
     }
 
     #[inline]
@@ -262,7 +273,7 @@ impl<S: GenServer> Hosted<S> {
         let Some(client) = Client::read(from) else {
             return unknown(at.env, &Malformed::expected("a process that asks"), None);
         };
-        S::call(&mut self.0, at, From { client, term: from }, request).unwrap_or_else(|wrong| {
+        S::call(&mut self.host, at, From { client, term: from }, request).unwrap_or_else(|wrong| {
             let why = wrong.to_string().encode(at.env);
             let refusal = at.env.tuple(&[atom!("$refused").raw(at.env), why.raw()]);
             let answer = Client::read(from).map(|client| client.answer(at.env, refusal));
@@ -271,7 +282,7 @@ impl<S: GenServer> Hosted<S> {
     }
 }
 
-/// `{unknown, Why}`, or `{unknown, Why, [To | Message]}` where somebody waits for an answer.
+/// `{unknown, Why}`, or `{unknown, Why, {reply, …}}` where somebody waits for an answer.
 #[cold]
 fn unknown<'a>(env: Env<'a>, wrong: &Malformed, answer: Option<Term<'a>>) -> Term<'a> {
     let (tag, why) = (atom!("unknown").raw(env), wrong.to_string().encode(env).raw());
@@ -290,12 +301,12 @@ pub fn start<'a, S: GenServer>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
         Err(wrong) => Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", S::MODULE).into())),
     };
     match begin {
-        Begin::Now(Ok(state)) => Started::Process(Box::new(Hosted(Host::new(state))), atom!("ok").term(env)),
+        Begin::Now(Ok(state)) => Started::Process(slot(env, Hosted::new(Host::new(state))), atom!("ok").term(env)),
         Begin::Now(Err(why)) => Started::Else(why.encode(env)),
         Begin::Later(init) => {
-            let mut hosted = Hosted::<S>(Host::starting(at, init));
-            match hosted.0.poll(at) {
-                Some(result) => Started::Process(Box::new(hosted), result),
+            let mut hosted = Hosted::<S>::new(Host::starting(at, init));
+            match hosted.host.poll(at) {
+                Some(result) => Started::Process(slot(env, hosted), result),
                 None => Started::Else(atom!("ignore").term(env)),
             }
         }
@@ -304,6 +315,6 @@ pub fn start<'a, S: GenServer>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
 
 /// A running gen_server from a state as an older build had it.
 #[doc(hidden)]
-pub fn restore<S: GenServer>(state: Term<'_>) -> Result<Box<dyn Process>, Malformed> {
-    Ok(Box::new(Hosted(Host::new(S::restore(state)?))))
+pub fn restore<S: GenServer>(state: Term<'_>) -> Result<Term<'_>, Malformed> {
+    Ok(slot(state.env(), Hosted::new(Host::new(S::restore(state)?))))
 }

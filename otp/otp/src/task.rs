@@ -96,7 +96,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// The slot of a process that is to do `work`.
     pub(crate) fn slot<'a>(env: Env<'a>, work: Boxed<()>) -> Term<'a> {
-        slot(env, Box::new(Self { work: Some(work), running: None }))
+        slot(env, Self { work: Some(work), running: None })
     }
 
     fn poll<'a>(&mut self, at: At<'a, '_>) -> Option<Term<'a>> {

@@ -1,5 +1,6 @@
 //! Integers, floats, and what is counted in integers.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::{Data, Malformed};
@@ -8,19 +9,23 @@ use crate::vm::{Env, Term, vm};
 
 /// Integers that fit the given accessor of a term: `integer()`, in the range of the type.
 macro_rules! integers {
-    ($read:ident, $make:ident: $($type:ty),*) => {$(
+    ($read:ident, $($type:ty),*) => {$(
         impl Data for $type {
             #[inline]
             fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-                // SAFETY: makes a term of a number.
-                #[allow(clippy::unnecessary_cast, reason = "the widest of them is cast to itself")]
-                env.adopt(unsafe { (vm().$make)(env.raw(), *self as _) })
+                match i64::try_from(*self) {
+                    Ok(value) => env.integer(value),
+                    // SAFETY: makes a term of a number.
+                    Err(_) => env.adopt(unsafe { (vm().make_uint64)(env.raw(), *self as u64) }),
+                }
             }
 
             #[inline]
             fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-                let value = term.$read().and_then(|value| Self::try_from(value).ok());
-                value.ok_or_else(|| Malformed::expected(format!("an integer from {} to {}", Self::MIN, Self::MAX)))
+                match term.$read().and_then(|value| Self::try_from(value).ok()) {
+                    Some(value) => Ok(value),
+                    None => Err(no_integer(&Self::MIN, &Self::MAX)),
+                }
             }
 
             fn erlang_type() -> String {
@@ -30,8 +35,13 @@ macro_rules! integers {
     )*};
 }
 
-integers!(integer, make_int64: i8, i16, i32, i64, isize);
-integers!(unsigned, make_uint64: u8, u16, u32, u64, usize);
+#[cold]
+fn no_integer(least: &dyn fmt::Display, greatest: &dyn fmt::Display) -> Malformed {
+    Malformed::expected(format!("an integer from {least} to {greatest}"))
+}
+
+integers!(integer, i8, i16, i32, i64, isize);
+integers!(unsigned, u8, u16, u32, u64, usize);
 
 /// A float. Erlang has none for what is no number: that is one of the atoms `infinity`, `neg_infinity` and `nan`, as Elixir's
 /// numerical libraries have it.

@@ -5,7 +5,7 @@ use super::{EventHandler, GenEvent, Leaving, Left};
 use crate::atom;
 use crate::data::{Data, Elements, Malformed};
 use crate::host::{At, Begin, Host};
-use crate::process::{Process, Started};
+use crate::process::{Process, Started, slot};
 use crate::vm::{Env, Term, Turn, turn};
 
 /// The state of a handler.
@@ -140,7 +140,7 @@ pub fn start<'a, H: GenEvent>(env: Env<'a>, turn: &Turn, argument: Term<'a>) -> 
         }
     };
     match result {
-        Some(result) => Started::Process(Box::new(Hosted { host, whole: true }), result),
+        Some(result) => Started::Process(slot(env, Hosted { host, whole: true }), result),
         None => Started::Else(atom!("ignore").term(env)),
     }
 }
@@ -149,6 +149,6 @@ pub fn start<'a, H: GenEvent>(env: Env<'a>, turn: &Turn, argument: Term<'a>) -> 
 ///
 /// # Errors
 /// When it is none.
-pub fn restore<H: GenEvent>(state: Term<'_>) -> Result<Box<dyn Process>, Malformed> {
-    Ok(Box::new(Hosted { host: Host::new(H::restore(state)?), whole: true }))
+pub fn restore<H: GenEvent>(state: Term<'_>) -> Result<Term<'_>, Malformed> {
+    Ok(slot(state.env(), Hosted { host: Host::new(H::restore(state)?), whole: true }))
 }

@@ -22,7 +22,7 @@ pub struct Handed(Any);
 impl Handed {
     pub(super) fn of(stream: TcpStream) -> Self {
         // Not in the process that gives it away, whose memory would hold it until its next garbage collection.
-        Self(Any::made(|env| HANDED.keep(env, Some(stream))))
+        Self(Any::made(|env| HANDED.keep(env, Some(stream), |place| place)))
     }
 
     /// The connection; `None` when somebody has taken it before (the process, say, that is now started anew), or this is no connection

@@ -5,7 +5,7 @@ use crate::atom;
 use crate::data::{Data, Elements, Malformed};
 use crate::host::{At, Begin, Host, Init};
 use crate::next::Caller;
-use crate::process::{Process, Started};
+use crate::process::{Process, Started, slot};
 use crate::reason::Reason;
 use crate::vm::{Env, Term, Turn, turn};
 
@@ -174,7 +174,7 @@ pub fn start<'a, M: GenStatem>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
     };
     let first = turn.answer.take().map(|first| env.adopt(first));
     match first.or(result) {
-        Some(result) => Started::Process(Box::new(Hosted::new(host, None)), result),
+        Some(result) => Started::Process(slot(env, Hosted::new(host, None)), result),
         None => Started::Else(atom!("ignore").term(env)),
     }
 }
@@ -183,9 +183,9 @@ pub fn start<'a, M: GenStatem>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
 ///
 /// # Errors
 /// When they are none.
-pub fn restore<M: GenStatem>(old: Term<'_>) -> Result<Box<dyn Process>, Malformed> {
+pub fn restore<M: GenStatem>(old: Term<'_>) -> Result<Term<'_>, Malformed> {
     let pair = old.tuple().and_then(|tuple| tuple.array());
     let [state, data] = pair.ok_or_else(|| Malformed::expected("a state and data"))?;
     let (state, data) = M::restore(state, data)?;
-    Ok(Box::new(Hosted::new(Host::new(data), Some(state))))
+    Ok(slot(old.env(), Hosted::new(Host::new(data), Some(state))))
 }

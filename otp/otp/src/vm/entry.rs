@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::abi::{DIRTY_CPU, DIRTY_IO, Entry, Func, Function, RESOURCE_TYPE_INIT_SIZE, RawEnv, RawTerm, VERSION};
-use super::{Env, Term, Turn, attach, in_call, vm};
+use super::{Env, Term, Turn, attach, in_call, vm, words};
 use crate::data::Data;
 use crate::process;
 
@@ -225,6 +225,8 @@ fn said(payload: &(dyn Any + Send)) -> String {
 
 unsafe extern "C" fn load(env: *mut RawEnv, _: *mut *mut c_void, _: RawTerm) -> c_int {
     pin();
+    // SAFETY: this environment is valid for the call.
+    words::learn(unsafe { Env::new(env) });
     // SAFETY: the VM is loading the library, and this is the environment of that.
     let opened = unsafe { process::open(env) && super::watched::open(env) && crate::net::open(env) };
     c_int::from(!opened)

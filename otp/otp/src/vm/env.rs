@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use super::abi::{RawEnv, RawPid, RawTerm};
-use super::{Term, vm};
+use super::{Term, vm, words};
 
 /// The environment that terms are read from and made in.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,12 @@ impl<'a> Env<'a> {
         let read = unsafe { (vm().binary_to_term)(self.raw, external.as_ptr(), external.len(), &raw mut made, 0) };
         assert!(read != 0, "the VM takes no atom of the name {name:?}");
         self.adopt(made)
+    }
+
+    #[inline]
+    pub(crate) fn integer(self, value: i64) -> Term<'a> {
+        // SAFETY: makes a term of a number.
+        self.adopt(words::of_integer(value).unwrap_or_else(|| unsafe { (vm().make_int64)(self.raw, value) }))
     }
 
     /// A reference that no other is equal to.

@@ -7,6 +7,7 @@
 //! - A term that comes from the VM is a whole term. The VM checks the kind of a term in every accessor, so no term, however
 //!   malformed for its purpose, is more than an accessor that says no.
 //! - The function table is filled before the VM can call any of our functions.
+//! - What is read without the VM's accessors lies as it was seen to lie when the library was loaded (`words.rs`).
 
 pub mod abi;
 pub(crate) mod alarm;
@@ -20,6 +21,7 @@ mod term;
 pub(crate) mod threads;
 mod turn;
 pub(crate) mod watched;
+mod words;
 
 pub use atom::Atom;
 pub use entry::entry;
@@ -27,11 +29,11 @@ pub(crate) use entry::part;
 pub use env::Env;
 pub(crate) use env::send_from_anywhere;
 pub(crate) use kept::Kept;
-pub use slot::{Slot, SlotType};
+pub use slot::SlotType;
 pub(crate) use stack::lowest;
 pub use term::{MapEntries, Term, Tuple};
+pub(crate) use turn::{Form, in_call, try_turn, turn};
 pub use turn::{Turn, current};
-pub(crate) use turn::{in_call, try_turn, turn};
 
 use std::sync::OnceLock;
 

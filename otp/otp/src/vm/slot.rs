@@ -1,9 +1,7 @@
 //! Values of ours that the VM keeps: a process holds its state as a reference to one.
 
-use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -13,27 +11,28 @@ use super::{Env, Term, Turn, vm};
 
 /// The kind of a value that the VM keeps; there is one static of it for each type that is kept.
 #[derive(Debug)]
-pub struct SlotType<T> {
+pub struct SlotType<T: ?Sized> {
     name: &'static CStr,
     opened: AtomicPtr<ResourceType>,
-    _kept: PhantomData<fn(T)>,
+    _kept: PhantomData<fn(Box<T>)>,
 }
 
-/// What lies in the memory that the VM counts references to.
+/// What lies in the memory that the VM counts references to, and before the value in it.
 ///
 /// It belongs to the process that first used it, and to no other: a process runs on one scheduler at a time, so nobody else has
 /// the value while that one does. Only foreign code that passes the reference of a process around can ever be refused.
 #[derive(Debug)]
-pub struct Slot<T> {
+struct Slot<T: ?Sized> {
     /// The process, or 0 before the first use.
     owner: AtomicUsize,
     /// Whether a call of the owner has the value. Only the owner reads or writes it, so it needs no order among threads but that
     /// which the VM keeps when a process goes from one to another.
     taken: AtomicBool,
-    value: UnsafeCell<T>,
+    /// The value, which follows in the same memory: a message finds the state of its process a few bytes further.
+    value: *mut T,
 }
 
-impl<T> Slot<T> {
+impl<T: ?Sized> Slot<T> {
     /// Whether the process that runs this may use the value.
     #[inline]
     fn is_own(&self, env: Env<'_>) -> bool {
@@ -45,7 +44,7 @@ impl<T> Slot<T> {
     }
 }
 
-impl<T: Send> SlotType<T> {
+impl<T: ?Sized + Send> SlotType<T> {
     pub const fn new(name: &'static CStr) -> Self {
         Self { name, opened: AtomicPtr::new(ptr::null_mut()), _kept: PhantomData }
     }
@@ -74,30 +73,32 @@ impl<T: Send> SlotType<T> {
         self.opened.load(Ordering::Acquire)
     }
 
-    /// Gives `value` to the VM, which drops it when nothing refers to it any more.
+    /// Gives `value` to the VM, which drops it when nothing refers to it any more. It is kept as what `seen` makes of a pointer to
+    /// it: the same pointer, as one to a trait.
     ///
     /// # Panics
     /// When the kind was not opened.
-    pub fn keep<'a>(&self, env: Env<'a>, value: T) -> Term<'a> {
+    pub fn keep<'a, V: Send>(&self, env: Env<'a>, value: V, seen: fn(*mut V) -> *mut T) -> Term<'a> {
         assert!(!self.opened().is_null(), "the library was not loaded by an Erlang VM");
-        assert!(align_of::<Slot<T>>() <= align_of::<usize>() * 2, "the VM aligns to two words");
-        // SAFETY: the memory has the size and the alignment of what is written there before anybody can see it; the term
-        // made of it keeps the only reference, as ours is released.
+        // The VM aligns to a word. What is to be aligned to more finds its place in as much room more.
+        let room = size_of::<Slot<T>>() + size_of::<V>() + align_of::<V>().saturating_sub(align_of::<usize>());
+        // SAFETY: slot and value are written to memory of their size and alignment before anybody can see it; the term made of it
+        // keeps the only reference, as ours is released.
         let raw = unsafe {
-            let room = (vm().alloc_resource)(self.opened(), size_of::<Slot<T>>());
-            room.cast::<Slot<T>>().write(Slot {
-                owner: AtomicUsize::new(0),
-                taken: AtomicBool::new(false),
-                value: UnsafeCell::new(value),
-            });
-            let raw = (vm().make_resource)(env.raw(), room);
-            (vm().release_resource)(room);
+            let slot = (vm().alloc_resource)(self.opened(), room).cast::<Slot<T>>();
+            let after = slot.add(1).cast::<u8>();
+            let place = after.add(after.align_offset(align_of::<V>())).cast::<V>();
+            place.write(value);
+            slot.write(Slot { owner: AtomicUsize::new(0), taken: AtomicBool::new(false), value: seen(place) });
+            let raw = (vm().make_resource)(env.raw(), slot.cast());
+            (vm().release_resource)(slot.cast());
             raw
         };
         env.adopt(raw)
     }
 
-    /// Lets `body` have the value behind `term`, in the process that `env` is of; `None` when it is none of this kind, of another process, or in use.
+    /// Lets `body` have the value behind `term`, in the process that `env` is of; `None` when it is none of this kind, of another
+    /// process, or in use.
     #[inline]
     pub fn with<R>(&self, env: Env<'_>, term: Term<'_>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut found: *mut c_void = ptr::null_mut();
@@ -121,16 +122,17 @@ impl<T: Send> SlotType<T> {
         let _leave = Leave(&slot.taken);
         // SAFETY: no other process gets here, this one runs on one scheduler at a time, and none of its calls had the value: the flag
         // was down and is up now, until `_leave` is dropped.
-        Some(body(unsafe { &mut *slot.value.get() }))
+        Some(body(unsafe { &mut *slot.value }))
     }
 }
 
 /// What the VM calls when nothing refers to the resource any more.
-unsafe extern "C" fn destroy<T>(env: *mut RawEnv, object: *mut c_void) {
+unsafe extern "C" fn destroy<T: ?Sized>(env: *mut RawEnv, object: *mut c_void) {
     // SAFETY: the VM gives an environment that is valid for the call.
     let turn = Turn::new(unsafe { Env::new(env) }, false);
     // SAFETY: `keep` wrote a slot there, and the VM calls this once, when nobody can reach it any more.
-    let slot = unsafe { ManuallyDrop::new(object.cast::<Slot<T>>().read()) };
+    let value = unsafe { (*object.cast::<Slot<T>>()).value };
     // A value whose drop panics is leaked rather than let through the VM.
-    let _ = catch_unwind(AssertUnwindSafe(|| turn.enter(|| drop(ManuallyDrop::into_inner(slot)))));
+    // SAFETY: as above; `keep` wrote a value there too.
+    let _ = catch_unwind(AssertUnwindSafe(|| turn.enter(|| unsafe { ptr::drop_in_place(value) })));
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 use std::slice;
 
 use super::abi::{Binary, LATIN1, MapIterator, RawPid, RawTerm};
-use super::{Atom, Env, vm};
+use super::{Atom, Env, vm, words};
 use crate::data::{Data, Malformed};
 
 /// A value of the VM: an integer, an atom, a tuple, anything.
@@ -35,14 +35,16 @@ impl<'a> Term<'a> {
         self.raw == atom.raw(self.env)
     }
 
+    #[inline]
     pub fn is_atom(self) -> bool {
         // SAFETY: a term of this environment.
-        unsafe { (vm().is_atom)(self.env.raw(), self.raw) != 0 }
+        words::is_atom(self.raw) || unsafe { (vm().is_atom)(self.env.raw(), self.raw) != 0 }
     }
 
+    #[inline]
     pub fn is_pid(self) -> bool {
         // SAFETY: as above.
-        unsafe { (vm().is_pid)(self.env.raw(), self.raw) != 0 }
+        words::is_process(self.raw) || unsafe { (vm().is_pid)(self.env.raw(), self.raw) != 0 }
     }
 
     pub fn is_reference(self) -> bool {
@@ -63,6 +65,12 @@ impl<'a> Term<'a> {
 
     #[inline]
     pub fn integer(self) -> Option<i64> {
+        words::integer(self.raw).or_else(|| self.long_integer())
+    }
+
+    /// One that does not fit in the word of the term.
+    #[cold]
+    fn long_integer(self) -> Option<i64> {
         let mut value = 0;
         // SAFETY: room for one.
         unsafe { (vm().get_int64)(self.env.raw(), self.raw, &raw mut value) != 0 }.then_some(value)
@@ -70,6 +78,14 @@ impl<'a> Term<'a> {
 
     #[inline]
     pub fn unsigned(self) -> Option<u64> {
+        match words::integer(self.raw) {
+            Some(value) => u64::try_from(value).ok(),
+            None => self.long_unsigned(),
+        }
+    }
+
+    #[cold]
+    fn long_unsigned(self) -> Option<u64> {
         let mut value = 0;
         // SAFETY: room for one.
         unsafe { (vm().get_uint64)(self.env.raw(), self.raw, &raw mut value) != 0 }.then_some(value)
@@ -141,6 +157,9 @@ impl<'a> Term<'a> {
 
     #[inline]
     pub fn local_pid(self) -> Option<RawPid> {
+        if words::is_process(self.raw) {
+            return Some(RawPid { pid: self.raw });
+        }
         let mut pid = RawPid { pid: 0 };
         // SAFETY: room for one.
         unsafe { (vm().get_local_pid)(self.env.raw(), self.raw, &raw mut pid) != 0 }.then_some(pid)
@@ -159,6 +178,14 @@ impl<'a> Term<'a> {
 
     #[inline]
     pub fn tuple(self) -> Option<Tuple<'a>> {
+        match words::tuple(self.raw) {
+            Some(elements) => Some(Tuple { elements, env: self.env }),
+            None => self.asked_tuple(),
+        }
+    }
+
+    #[cold]
+    fn asked_tuple(self) -> Option<Tuple<'a>> {
         let (mut arity, mut elements): (c_int, *const RawTerm) = (0, std::ptr::null());
         // SAFETY: room for one of each; the elements stay where they are for as long as the environment is valid.
         unsafe {
@@ -173,6 +200,9 @@ impl<'a> Term<'a> {
     /// Head and tail of a list that is not empty.
     #[inline]
     pub fn cell(self) -> Option<(Term<'a>, Term<'a>)> {
+        if let Some((head, tail)) = words::cell(self.raw) {
+            return Some((self.env.adopt(head), self.env.adopt(tail)));
+        }
         let (mut head, mut tail) = (0, 0);
         // SAFETY: room for one of each.
         let is = unsafe { (vm().get_list_cell)(self.env.raw(), self.raw, &raw mut head, &raw mut tail) != 0 };
@@ -247,6 +277,16 @@ fn external_name(bytes: &[u8]) -> Option<String> {
     }
 }
 
+#[cold]
+fn missing() -> Malformed {
+    Malformed::expected("one element more")
+}
+
+#[cold]
+fn wrong_element(wrong: Malformed, index: usize) -> Malformed {
+    wrong.within(format!("element {}", index + 1))
+}
+
 /// The elements of a tuple.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuple<'a> {
@@ -273,10 +313,13 @@ impl<'a> Tuple<'a> {
     ///
     /// # Errors
     /// When it is of another form, or there are not as many.
-    #[inline]
+    #[inline(always)]
     pub fn element<T: Data>(&self, index: usize) -> Result<T, Malformed> {
-        let element = self.get(index).ok_or_else(|| Malformed::expected("one element more"))?;
-        T::decode(element).map_err(|wrong| wrong.within(format!("element {}", index + 1)))
+        let Some(element) = self.get(index) else { return Err(missing()) };
+        match T::decode(element) {
+            Ok(value) => Ok(value),
+            Err(wrong) => Err(wrong_element(wrong, index)),
+        }
     }
 
     /// The elements as an array, if there are `N`.

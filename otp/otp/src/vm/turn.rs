@@ -11,6 +11,27 @@ use super::{Atom, Env, Term};
 use crate::data::Data;
 use crate::waiting::Waits;
 
+/// What becomes of a content before it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// It is the message.
+    Bare,
+    /// It is the request of a cast.
+    Cast,
+}
+
+impl Form {
+    /// The whole message.
+    #[inline]
+    pub(crate) fn message(self, content: Term<'_>) -> Term<'_> {
+        let env = content.env();
+        match self {
+            Self::Bare => content,
+            Self::Cast => env.tuple(&[crate::atom!("$gen_cast").raw(env), content.raw()]),
+        }
+    }
+}
+
 /// One call from the VM.
 #[derive(Debug)]
 pub struct Turn {
@@ -20,7 +41,7 @@ pub struct Turn {
     orders: RefCell<Vec<RawTerm>>,
     /// A message that is still to be sent, and to whom: the last one, if nothing was ordered after it. When the call comes to
     /// nothing else, the Erlang half sends it, which takes less time than doing so here.
-    last: Cell<Option<(RawPid, RawTerm)>>,
+    last: Cell<Option<(RawPid, Form, RawTerm)>>,
     /// Whether the Erlang half knows what to do with that: the loop of gen_servers does.
     pub(crate) hands_over: Cell<bool>,
     /// What the future that is polled waits for; it moves in from the process and back out.
@@ -79,23 +100,29 @@ impl Turn {
     /// Sends what is still to be sent.
     #[inline]
     pub(crate) fn send_last(&self, env: Env<'_>) {
-        if let Some((to, message)) = self.last.take() {
-            env.send(to, env.adopt(message));
+        if let Some((to, form, content)) = self.last.take() {
+            env.send(to, form.message(env.adopt(content)));
         }
     }
 
     /// Sends to a process of this node, unless something was ordered before, which must not be overtaken.
-    #[inline]
-    pub(crate) fn send<'a>(&self, env: Env<'a>, to: RawPid, message: Term<'a>) {
-        if self.orders.borrow().is_empty() {
-            self.send_last(env);
-            if self.hands_over.get() {
-                self.last.set(Some((to, message.raw())));
-            } else {
-                env.send(to, message);
+    #[inline(always)]
+    pub(crate) fn send<'a>(&self, env: Env<'a>, to: RawPid, form: Form, content: Term<'a>) {
+        if self.hands_over.get() && !self.has_orders() {
+            if let Some((to, form, content)) = self.last.replace(Some((to, form, content.raw()))) {
+                env.send(to, form.message(env.adopt(content)));
             }
         } else {
-            self.order(env, crate::atom!("send"), &[env.adopt(to.pid), message]);
+            self.send_elsewhere(env, to, form, content);
+        }
+    }
+
+    #[cold]
+    fn send_elsewhere<'a>(&self, env: Env<'a>, to: RawPid, form: Form, content: Term<'a>) {
+        if self.has_orders() {
+            self.order(env, crate::atom!("send"), &[env.adopt(to.pid), form.message(content)]);
+        } else {
+            env.send(to, form.message(content));
         }
     }
 
@@ -126,22 +153,43 @@ impl Turn {
         message
     }
 
-    /// `result`; `[To | Message]` instead of `ok` when that is still to be sent; `{orders, Orders, result}` when something was
-    /// ordered.
-    #[inline]
+    /// `result`; `[To | Request]` or `{send, To, Message}` instead of `ok` when that is still to be sent;
+    /// `{orders, Orders, result}` when something was ordered.
+    #[inline(always)]
     pub(crate) fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
-        if !self.orders.borrow().is_empty() {
+        if !self.has_orders() {
+            match self.last.get() {
+                None => return result,
+                Some((to, Form::Cast, request)) if result.is(crate::atom!("ok")) => {
+                    return env.cell(env.adopt(to.pid), env.adopt(request));
+                }
+                _ => {}
+            }
+        }
+        self.with_others(env, result)
+    }
+
+    #[cold]
+    fn with_others<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
+        if self.has_orders() {
             let orders = self.orders.take();
             return env.tuple(&[crate::atom!("orders").raw(env), env.list(&orders).raw(), result.raw()]);
         }
         match self.last.take() {
-            None => result,
-            Some((to, message)) if result.is(crate::atom!("ok")) => env.cell(env.adopt(to.pid), env.adopt(message)),
-            Some((to, message)) => {
-                env.send(to, env.adopt(message));
+            Some((to, Form::Bare, message)) if result.is(crate::atom!("ok")) => {
+                env.tuple(&[crate::atom!("send").raw(env), to.pid, message])
+            }
+            Some((to, form, content)) => {
+                env.send(to, form.message(env.adopt(content)));
                 result
             }
+            None => result,
         }
+    }
+
+    #[inline]
+    fn has_orders(&self) -> bool {
+        !self.orders.borrow().is_empty()
     }
 }
 
@@ -149,14 +197,14 @@ impl Turn {
 ///
 /// # Panics
 /// On a thread that no process runs on.
-#[inline]
+#[inline(always)]
 pub(crate) fn turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> R {
     let found = try_turn(body);
     found.expect("only a process can do this, and this code runs outside of one")
 }
 
 /// The same, or `None` on a thread that no process runs on.
-#[inline]
+#[inline(always)]
 pub(crate) fn try_turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> Option<R> {
     let turn = CURRENT.get();
     if turn.is_null() {
