@@ -26,3 +26,16 @@ impl {{Name}} {
         self.count += number;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[otp::test]
+    async fn what_is_added_is_counted() {
+        let server = {{Name}}::start_link().await.unwrap();
+        server.add(2);
+        server.add(3);
+        assert_eq!(server.count().await.unwrap(), 5);
+    }
+}

@@ -74,4 +74,11 @@ mod tests {
         }
         assert_eq!((visits.total(), visits.counts), (7, counts(&[("a", 2), ("b", 5)])));
     }
+    // As a process: in an Erlang VM, alone.
+    #[otp::test]
+    async fn a_visit_is_counted_here_at_once() {
+        let visits = Visits::start_link().await.unwrap();
+        assert_eq!(visits.visit().await.unwrap(), 1);
+        assert_eq!(visits.total().await.unwrap(), 1);
+    }
 }
