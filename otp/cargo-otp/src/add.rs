@@ -66,8 +66,8 @@ fn next(kind: &str, name: &str) -> String {
     };
     if kind == "gen_event" {
         return format!(
-            "it handles the events of a manager, which is a child of a supervisor; add to its tree:\n\n    .child({child})\n\n\
-             and where a process of yours begins that is to have it there:\n\n    \
+            "it handles what a manager of events is told. The manager is a child of a supervisor; add to its tree:\n\n    \
+             .child({child})\n\nThe handler is added by a process of yours, in its `async fn init`:\n\n    \
              EventManager::<{name}::{ty}Event>::named(\"{name}_events\").add_sup_handler::<{name}::{ty}>(()).await?;\n"
         );
     }

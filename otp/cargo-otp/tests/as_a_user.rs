@@ -49,13 +49,16 @@ fn a_service_grows_and_is_documented() {
     let user = User::new();
     let path = user.application("grown_one", "service");
     let mut children = String::new();
-    for (name, behaviour) in [("ledger", "gen_server"), ("kiln", "statem"), ("news", "event"), ("ledgers", "supervisor")] {
+    for (name, behaviour) in
+        [("ledger", "gen_server"), ("kiln", "statem"), ("news", "event"), ("ledgers", "supervisor")]
+    {
         let said = user.done(&path, &["add", name, "--behaviour", behaviour]);
         let child = said.lines().find(|line| line.trim().starts_with(".child(")).expect("the line of a tree");
         if name != "ledger" {
             children += child.trim();
         }
     }
+    user.finds_formatted(&path);
     edit(&path.join("src/lib.rs"), |text| {
         let text = text.replace("use otp::{", "use otp::{events, ");
         text.replace(".child(supervisor::<stores>(()))", &format!(".child(supervisor::<stores>(())){children}"))
@@ -105,7 +108,9 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     let user = User::new();
     let folder = user.folder.path();
     assert!(user.refused(folder, &["new", "My-App"]).contains("it is an atom in Erlang"));
-    assert!(user.refused(folder, &["new", "match"]).contains("it has a meaning in Rust"));
+    for name in ["match", "self", "gen"] {
+        assert!(user.refused(folder, &["new", name]).contains("it has a meaning in Rust"));
+    }
     assert!(user.refused(folder, &["new", "stdlib"]).contains("Erlang/OTP has it already, in stdlib-"));
     fs::create_dir(folder.join("there")).expect("a folder");
     assert!(user.refused(folder, &["new", "there"]).contains("is there already"));

@@ -1,4 +1,4 @@
-//! Every template as it comes: what is made of it compiles without a warning, and passes the tests that it has.
+//! Every template as it comes: what is made of it is formatted, compiles without a warning, and passes the tests that it has.
 
 mod common;
 
@@ -27,6 +27,7 @@ fn what_is_made_of_a_template_passes_its_own_tests() {
     assert!(all.len() >= 4, "{all:?}");
     for template in all {
         let path = user.application(&format!("as_{template}"), &template);
+        user.finds_formatted(&path);
         let inside = user.done(&path, &["test"]);
         assert!(!inside.contains("warning") && !inside.contains("running 0"), "{template}: {inside}");
         let mut cargo = user.in_its_place(Command::new(env!("CARGO")), &path);

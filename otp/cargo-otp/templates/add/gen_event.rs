@@ -18,7 +18,9 @@ pub struct {{Name}} {
 #[gen_event]
 impl {{Name}} {
     fn init() -> Init<Self> {
-        Ok({{Name}} { failures: Vec::new() })
+        Ok(Self {
+            failures: Vec::new(),
+        })
     }
 
     #[event]
@@ -46,7 +48,9 @@ mod tests {
         let events = EventManager::<{{Name}}Event>::start_link().await.unwrap();
         let handler = events.add_handler::<{{Name}}>(()).await.unwrap();
         events.notify({{Name}}Event::Began);
-        events.notify({{Name}}Event::Failed { why: "no power".into() });
+        events.notify({{Name}}Event::Failed {
+            why: "no power".into(),
+        });
         assert_eq!(handler.failures().await.unwrap(), ["no power"]);
     }
 }

@@ -11,7 +11,7 @@ pub struct {{Name}} {
 #[gen_server]
 impl {{Name}} {
     fn init() -> Init<Self> {
-        Ok({{Name}} { count: 0 })
+        Ok(Self { count: 0 })
     }
 
     /// Answers with how many were counted.

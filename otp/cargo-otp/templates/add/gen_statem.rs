@@ -20,7 +20,7 @@ pub struct {{Name}} {
 #[gen_statem(state = State)]
 impl {{Name}} {
     fn init() -> Init<(State, Self)> {
-        Ok((State::Idle, {{Name}} { done: 0 }))
+        Ok((State::Idle, Self { done: 0 }))
     }
 
     /// Whatever it works on takes a tenth of a second.
@@ -28,7 +28,9 @@ impl {{Name}} {
     fn entered(&mut self, _from: State, to: State) -> Entered<Self> {
         match to {
             State::Idle => Entered::keep(),
-            State::Busy { .. } => Entered::keep().state_timeout(Duration::from_millis(100), {{Name}}Timeout::Finish),
+            State::Busy { .. } => {
+                Entered::keep().state_timeout(Duration::from_millis(100), {{Name}}Timeout::Finish)
+            }
         }
     }
 

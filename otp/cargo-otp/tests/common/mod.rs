@@ -97,6 +97,17 @@ impl User {
         path
     }
 
+    /// Holds that rustfmt, as everybody has it, has nothing to change.
+    pub fn finds_formatted(&self, folder: &Path) {
+        let mut cargo = self.in_its_place(Command::new(env!("CARGO")), folder);
+        let output = cargo.args(["fmt", "--check"]).output().expect("start cargo");
+        let text = said(&output);
+        if text.contains("no such command") || text.contains("not installed") {
+            return skipped("cargo-otp: the form of the templates: no rustfmt");
+        }
+        assert!(output.status.success(), "{text}");
+    }
+
     /// `cargo otp run`, once the greeter of the minimal template is there.
     pub fn run(&self, folder: &Path, arguments: &[&str]) -> Running {
         let mut command = self.cargo_otp(folder, &[&["run"], arguments].concat());

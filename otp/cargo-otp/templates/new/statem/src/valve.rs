@@ -9,9 +9,13 @@ use otp::{Data, Entered, Init, Step, gen_statem};
 pub enum State {
     Closed,
     /// So many litres are to flow yet.
-    Open { left: u64 },
+    Open {
+        left: u64,
+    },
     /// No water came, and so many litres were not given. Somebody has to look.
-    Stuck { missing: u64 },
+    Stuck {
+        missing: u64,
+    },
 }
 
 /// What a valve knows in whatever state.
@@ -40,7 +44,7 @@ impl Valve {
                 }
                 return Entered::keep().state_timeout(self.patience, ValveTimeout::Dry);
             }
-            State::Stuck { missing } => println!("closed: {missing} litres did not come"),
+            State::Stuck { missing } => println!("closed: no water, {missing} l are missing"),
         }
         Entered::keep()
     }
@@ -52,7 +56,9 @@ impl Valve {
             State::Closed if litres == 0 => Step::keep().reply(Ok(())),
             State::Closed => Step::to(State::Open { left: litres }).reply(Ok(())),
             State::Open { .. } => Step::keep().postpone(),
-            State::Stuck { missing } => Step::keep().reply(Err(format!("{missing} litres did not come"))),
+            State::Stuck { missing } => {
+                Step::keep().reply(Err(format!("no water: {missing} l are missing")))
+            }
         }
     }
 
@@ -61,7 +67,9 @@ impl Valve {
     fn flowed(&mut self, state: State, litres: u64) -> Step<Self> {
         self.given += litres;
         match state {
-            State::Open { left } if left > litres => Step::to(State::Open { left: left - litres }),
+            State::Open { left } if left > litres => Step::to(State::Open {
+                left: left - litres,
+            }),
             State::Open { .. } => Step::to(State::Closed),
             State::Closed | State::Stuck { .. } => Step::keep(),
         }
@@ -104,7 +112,10 @@ mod tests {
 
     #[test]
     fn water_counts_until_there_is_enough() {
-        let mut valve = Valve { patience: Duration::from_secs(1), given: 0 };
+        let mut valve = Valve {
+            patience: Duration::from_secs(1),
+            given: 0,
+        };
         let step = valve.flowed(State::Open { left: 10 }, 4);
         assert_eq!(step.state(), Some(&State::Open { left: 6 }));
         let step = valve.flowed(State::Open { left: 6 }, 7);
@@ -127,7 +138,10 @@ mod tests {
     async fn who_asks_meanwhile_waits_and_is_told_when_it_is_stuck() {
         let valve = Valve::start_link(Duration::from_millis(20)).await.unwrap();
         assert_eq!(valve.give(5).await.unwrap(), Ok(()));
-        assert_eq!(valve.give(1).await.unwrap(), Err("5 litres did not come".into()));
+        assert_eq!(
+            valve.give(1).await.unwrap(),
+            Err("no water: 5 l are missing".into())
+        );
         assert_eq!(valve.state().await.unwrap(), State::Stuck { missing: 5 });
         assert!(valve.repaired().await.unwrap());
         assert_eq!(valve.give(1).await.unwrap(), Ok(()));
