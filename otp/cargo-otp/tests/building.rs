@@ -67,6 +67,26 @@ fn a_library_that_is_no_application_is_told_what_it_lacks() {
     assert!(user.refused(&path, &["build"]).contains("write `otp::application!(root);` into its lib.rs"));
 }
 
+/// Those of the compiler, and cargo's last word.
+#[test]
+fn a_mistake_in_a_callback_is_told_once_and_where_it_is() {
+    let user = User::new();
+    let path = user.application("wrong_one", "statem");
+    let good = fs::read_to_string(path.join("src/valve.rs")).expect("the source");
+    for (right, wrong) in [
+        ("self.given += litres;", "self.given += ;"),
+        ("self.given += litres;", "self.given += \"litres\";"),
+        ("Ok((State::Closed,", "Ok((State:Closed,"),
+    ] {
+        fs::write(path.join("src/valve.rs"), good.replace(right, wrong)).expect("change the source");
+        let told = user.refused(&path, &["build"]);
+        let errors: Vec<_> = told.lines().filter(|line| line.starts_with("error")).collect();
+        assert!(errors.len() == 2 && errors[1].contains("could not compile `wrong_one`"), "{told}");
+        let line = 1 + good.lines().position(|line| line.contains(right)).expect("the line");
+        assert!(told.contains(&format!("--> src/valve.rs:{line}:")), "{told}");
+    }
+}
+
 #[test]
 fn another_erlang_is_asked_and_refused_when_it_is_too_old() {
     let user = User::new();
