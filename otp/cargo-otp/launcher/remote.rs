@@ -44,5 +44,5 @@ const ASK: &str = "
 
 /// The flags that make `erl` ask `node`, a node of that `kind` (`-name` or `-sname`), to evaluate `expression`.
 pub fn flags<'a>(kind: &'a str, own: &'a str, node: &'a str, expression: &'a str) -> Vec<&'a str> {
-    vec!["-noinput", "-hidden", "-dist_listen", "false", kind, own, "-eval", ASK, "-extra", node, expression]
+    vec!["-noinput", "+Bd", "-hidden", "-dist_listen", "false", kind, own, "-eval", ASK, "-extra", node, expression]
 }

@@ -50,7 +50,11 @@ pub(crate) fn add(what: &What, addition: &Addition) -> Result<()> {
     let text =
         behaviour(kind, &Values { name, otp: "" }).with_context(|| format!("there is no template for {kind}"))?;
     fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    fs::write(&lib, after).with_context(|| format!("cannot write {}", lib.display()))?;
+    if let Err(error) = fs::write(&lib, after) {
+        // Both or none: the same again would find the module there.
+        let _ = fs::remove_file(&file);
+        return Err(error).with_context(|| format!("cannot write {}", lib.display()));
+    }
     say::step("Added", format_args!("{kind} `{name}` in {}", file.display()));
     say::note(next(kind, name));
     Ok(())

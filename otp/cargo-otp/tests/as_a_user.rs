@@ -4,6 +4,7 @@ mod common;
 
 use std::fs;
 use std::io::BufRead;
+use std::os::unix::fs::symlink;
 
 use common::{User, edit, said};
 
@@ -101,6 +102,19 @@ fn a_folder_that_is_there_becomes_an_application_and_nothing_is_written_over() {
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
     assert!(manifest.contains("name = \"another\""), "{manifest}");
     assert!(user.refused(&folder, &["init"]).contains("is a package already"));
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing_half_done() {
+    let user = User::new();
+    let path = user.application("held_one", "minimal");
+    // Everybody reads this, and nobody writes it.
+    fs::remove_file(path.join("src/lib.rs")).expect("remove it");
+    symlink("/proc/version", path.join("src/lib.rs")).expect("a link");
+    assert!(user.refused(&path, &["add", "more"]).contains("src/lib.rs\n"));
+    assert!(!path.join("src/more.rs").exists());
+    let full = ["new", "/proc/no_such_one"];
+    assert!(user.refused(user.folder.path(), &full).contains("cannot make /proc/no_such_one"));
 }
 
 #[test]

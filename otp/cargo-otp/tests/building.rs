@@ -4,7 +4,7 @@ mod common;
 
 use std::fs::{self, File};
 use std::io::BufRead;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use common::{Running, User, edit, lock, said, target};
@@ -104,6 +104,23 @@ fn another_erlang_is_asked_and_refused_when_it_is_too_old() {
     fs::set_permissions(tools.join("erl"), fs::Permissions::from_mode(0o755)).expect("make it a program");
     let told = build();
     assert!(told.contains("this is Erlang/OTP 24, and 25 or newer is needed"), "another Erlang is asked: {told}");
+}
+
+#[test]
+fn without_an_erlang_nothing_is_compiled() {
+    let user = User::new();
+    let path = user.application("bound_one", "minimal");
+    let tools = user.folder.path().join("tools");
+    fs::create_dir(&tools).expect("a folder");
+    let cargo = Path::new(env!("CARGO"));
+    for name in ["cargo", "rustc"] {
+        symlink(cargo.with_file_name(name), tools.join(name)).expect("a link");
+    }
+    for arguments in [&["run"][..], &["test"], &["release"]] {
+        let output = user.cargo_otp(&path, arguments).env("PATH", &tools).output().expect("start cargo otp");
+        let told = said(&output);
+        assert!(told.contains("erl is not in PATH: install OTP 25 or newer") && !told.contains("Compiling"), "{told}");
+    }
 }
 
 /// A crate for each kind of process, and one that links them.

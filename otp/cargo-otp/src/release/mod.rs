@@ -121,7 +121,7 @@ fn applications(built: &Built, folder: &Path) -> Result<()> {
     let asked = &built.config.release;
     let script = tempfile::Builder::new().suffix(".erl").tempfile().context("cannot write a script")?;
     fs::write(script.path(), include_str!("assemble.erl")).context("cannot write a script")?;
-    let mut escript = erlang::program("escript")?;
+    let mut escript = erlang::helper("escript")?;
     escript.arg(script.path()).arg(folder).args([&built.name, &built.project.version]).arg(built.ebin());
     escript.args([if asked.include_erts { "erts" } else { "no_erts" }, if asked.strip { "strip" } else { "keep" }]);
     escript.args(&asked.extra_applications);

@@ -183,6 +183,18 @@ impl Running {
         assert!(sent.expect("start kill").success());
     }
 
+    /// To all of its group, as a terminal does.
+    pub fn signal_all(&self, signal: &str) {
+        let group = format!("-{}", self.child.id());
+        let sent = Command::new("kill").args(["-s", signal, "--", &group]).status();
+        assert!(sent.expect("start kill").success());
+    }
+
+    /// What it says until its end.
+    pub fn rest(&mut self) -> String {
+        std::io::read_to_string(&mut self.output).expect("a text")
+    }
+
     /// Its exit status.
     pub fn ends(&mut self) -> Option<i32> {
         self.child.wait().expect("wait for it").code()
