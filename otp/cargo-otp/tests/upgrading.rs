@@ -204,12 +204,20 @@ fn who_does_not_come_to_an_end_is_named() {
     let shop = Shop::open("slow_shop");
     shop.replace("u32 {\n        1\n", "u32 {\n        2\n");
     shop.user.done(&shop.path, &["build"]);
-    assert_eq!(shop.ask("spawn(fun() -> counter:slowly(counter, 6000) end), timer:sleep(100), ok"), "ok");
+    assert_eq!(
+        shop.ask("spawn(fun() -> counter:slowly(counter, 6000) end), timer:sleep(100), worker:rest(worker, 3000)"),
+        "ok"
+    );
     let said = shop.user.refused(&shop.path, &["upgrade", "--timeout", "1"]);
     assert!(said.contains("counter has not come to the end of a callback in time"), "{said}");
     // With more time the callback comes to its end first.
     assert!(shop.user.done(&shop.path, &["upgrade", "--timeout", "30"]).contains("1 counter"));
     assert_eq!(shop.ask("counter:version(counter)"), "2");
+    // One that waited for the next message, but not for ever, does so in the new build; to ask it would be a message.
+    let idle = "Idle = fun Idle(0) -> never;
+                           Idle(Left) -> is_pid(whereis(idle)) orelse begin timer:sleep(20), Idle(Left - 1) end
+                       end, Idle(1000)";
+    assert_eq!(shop.ask(idle), "true");
 }
 
 #[test]

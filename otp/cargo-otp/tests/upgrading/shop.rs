@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use otp::{
-    Args, Data, EventManager, Init, Pid, Server, Step, Task, Tree, events, gen_event, gen_server, gen_statem, one_for_one,
-    pool, supervisor, time, worker,
+    Args, Data, EventManager, Init, Next, Pid, Reply, Server, Step, Task, Tree, events, gen_event, gen_server, gen_statem,
+    one_for_one, pool, register, supervisor, time, worker,
 };
 
 otp::application!(root);
@@ -76,6 +76,20 @@ impl Worker {
             while Pid::registered("done").is_none() {
                 time::sleep(Duration::from_millis(20)).await;
             }
+        }));
+    }
+
+    /// Begins a task of the name `idle`, once nothing comes for this long.
+    #[call]
+    fn rest(&mut self, ms: u64) -> Reply<()> {
+        Reply::new((), Next::WaitAtMost(Duration::from_millis(ms)))
+    }
+
+    #[timeout]
+    fn nothing_came(&mut self) {
+        drop(Task::spawn_unlinked(async {
+            register("idle");
+            time::sleep(Duration::from_secs(600)).await;
         }));
     }
 }
