@@ -96,6 +96,13 @@ fn a_shop_goes_on_through_upgrades_with_all_that_it_knows() {
     );
     assert_eq!(shop.ask("{door:open(door), door:is_open(door)}"), "{1,true}");
     assert_eq!(shop.ask(HAMMER), "ok");
+    assert_eq!(
+        shop.ask(
+            "register(waiter, spawn(fun() -> Said = gen_server:call(worker, when_over, infinity), \
+                  receive {ask, To} -> To ! Said end end)), timer:sleep(100), ok"
+        ),
+        "ok"
+    );
 
     shop.change(second);
     let said = shop.upgraded();
@@ -122,6 +129,11 @@ fn a_shop_goes_on_through_upgrades_with_all_that_it_knows() {
         "true"
     );
     assert_eq!(shop.ask("{door:open(door), door:is_open(door), log:sold(news)}"), "{2,true,[<<\"bread\">>]}");
+    assert_eq!(
+        shop.ask("worker:over(worker), waiter ! {ask, self()}, receive Said -> Said after 5000 -> none end"),
+        "<<\"over\">>",
+        "who called in the first build is answered in the last"
+    );
     // What is started anew is so in the last build, and the others are gone.
     assert_eq!(shop.ask("exit(whereis(counter), kill), timer:sleep(100), counter:version(counter)"), "4");
     assert_eq!(
@@ -178,6 +190,29 @@ fn what_cannot_go_over_goes_on_as_before_with_all_others() {
     let said = shop.user.refused(&shop.path, &["upgrade"]);
     assert!(said.contains("the new build cannot be loaded"), "{said}");
     assert_eq!(shop.ask("{counter:version(counter), counter:add(counter), door:is_open(door)}"), "{1,2,true}");
+}
+
+#[test]
+fn who_has_no_form_is_told_how_it_may_go_over_all_the_same() {
+    let user = User::new();
+    let path = user.application("formless_one", "minimal");
+    let library = path.join("src/lib.rs");
+    edit(&library, |text| text.replace("#[derive(Data)]\n", "").replace("Data, ", ""));
+    let running = user.run(&path, &[]);
+    let ask = || user.done(&path, &["console", "-e", "greeter:greet(greeter, <<\"you\">>)"]);
+    assert!(ask().contains("number 1."));
+    edit(&library, |text| text.replace("Hello", "Hallo"));
+    let said = user.refused(&path, &["upgrade"]);
+    assert!(said.contains("formless_one::Greeter has none: derive otp::Data"), "{said}");
+    edit(&library, |text| text.replace("pub struct", "#[derive(otp::Data)]\npub struct"));
+    let said = user.refused(&path, &["upgrade"]);
+    assert!(said.contains("an #[upgrade] whose old state is a String gets that text"), "{said}");
+    let upgrade = "#[upgrade]\n    fn of_a_text(old: String) -> Self {\n        assert_eq!(old, \"formless_one::Greeter\");\n        \
+                   Greeter { greeted: 7 }\n    }\n\n    /// A greeting for";
+    edit(&library, |text| text.replace("/// A greeting for", upgrade));
+    assert!(user.done(&path, &["upgrade"]).contains("1 greeter"));
+    assert!(ask().contains("Hallo, you! You are number 8."));
+    drop(running);
 }
 
 #[test]
