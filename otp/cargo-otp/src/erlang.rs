@@ -133,7 +133,8 @@ pub(crate) fn run(command: &mut Command) -> Result<Output> {
 
 /// Compiles modules into `out`.
 pub(crate) fn compile(sources: &[PathBuf], out: &Path) -> Result<()> {
-    let output = run(helper("erlc")?.args(["+debug_info", "-o"]).arg(out).args(sources))?;
+    // Deterministic, so that no path of this machine stands in what a release says.
+    let output = run(helper("erlc")?.args(["+debug_info", "+deterministic", "-o"]).arg(out).args(sources))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         // What is wrong in a module stands with its line; a full disk does not.

@@ -5,6 +5,7 @@ mod common;
 use std::fs;
 use std::io::BufRead;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use common::{User, edit, said};
 
@@ -49,6 +50,8 @@ fn an_application_whose_root_panics_says_so_and_fails() {
 fn a_service_grows_and_is_documented() {
     let user = User::new();
     let path = user.application("grown_one", "service");
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/add");
+    assert_eq!(fs::read_dir(templates).expect("the templates").count(), 4, "each is tried here");
     let mut children = String::new();
     for (name, behaviour) in
         [("ledger", "gen_server"), ("kiln", "statem"), ("news", "event"), ("ledgers", "supervisor")]

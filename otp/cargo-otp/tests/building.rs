@@ -166,6 +166,10 @@ fn behaviours_may_come_from_crates_of_their_own() {
     edit(&whole.join("whole_one/src/lib.rs"), |text| format!("use far as _;\n{text}"));
     assert!(!user.done(whole, &["build"]).contains("use far as _"));
     assert!(ebin.join("near.beam").is_file() && ebin.join("far.beam").is_file());
+    // Both run: the one in the tree, and the other where Erlang starts it.
+    let both = "spawn(fun() -> timer:sleep(300), {ok, Far} = far:start_link(), \
+                io:format(\"~p~n\", [{near:ping(near), far:ping(Far)}]), init:stop() end).";
+    assert!(user.done(whole, &["run", "--vm=-eval", &format!("--vm={both}")]).contains("{1,1}\n"));
     let told = user.refused(&whole.join("near"), &["build"]);
     assert!(told.contains("`near` makes no library for a VM") && told.contains("`-p whole_one` is meant"), "{told}");
     assert!(user.refused(whole, &["build", "-p", "whole_on"]).contains("did you mean `whole_one`?"));

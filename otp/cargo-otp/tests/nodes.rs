@@ -92,7 +92,7 @@ fn a_console_reaches_what_runs_without_being_told_where() {
         ("greeter:greet(nobody, <<>>)", "error: exception exit: {noproc,{gen_server,call,[nobody,"),
         (
             "greeter:greet(greeter, 5)",
-            "error: {refused,<<\"expected a binary in UTF-8 at greet, element 2\">>}\n  in function  greeter:call/2",
+            "error: {refused,<<\"expected a binary in UTF-8 at greet, element 2\">>}\n  in function  greeter:call/2 (greeter.erl, line ",
         ),
         (" ", "error: there is nothing to evaluate\n"),
     ] {
