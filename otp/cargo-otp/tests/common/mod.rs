@@ -1,43 +1,19 @@
 //! What a user has: a shell, folders, cargo, and Erlang.
 #![allow(dead_code, reason = "no test uses all of it")]
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use in_a_vm::Epmd;
+pub use in_a_vm::skipped;
 use tempfile::TempDir;
 
 /// Where all that the tests build lies, so that the library is compiled once.
 pub fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("as-a-user")
-}
-
-/// Nodes of a test know each other by a daemon of their own, and no others.
-pub struct Epmd {
-    daemon: Child,
-    pub port: String,
-}
-
-impl Epmd {
-    pub fn start() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its number");
-        let port = free.port().to_string();
-        let mut daemon = Command::new("epmd");
-        daemon.args(["-address", "127.0.0.1", "-port", &port]).stderr(Stdio::null());
-        let daemon = daemon.spawn().expect("start epmd");
-        soon("epmd listens", || TcpStream::connect(free).is_ok());
-        Self { daemon, port }
-    }
-}
-
-impl Drop for Epmd {
-    fn drop(&mut self) {
-        let _ = self.daemon.kill();
-        let _ = self.daemon.wait();
-    }
 }
 
 /// A user in a folder of their own.
@@ -206,14 +182,5 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Names what could not be tested, for whoever runs the tests.
-pub fn skipped(what: &str) {
-    eprintln!("skipped: {what}");
-    if let Some(list) = std::env::var_os("KIZAMI_SKIPPED") {
-        let list = File::options().append(true).create(true).open(list);
-        list.and_then(|mut file| writeln!(file, "{what}")).expect("the list of what was skipped");
     }
 }
