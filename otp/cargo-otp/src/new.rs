@@ -28,7 +28,9 @@ pub(crate) fn new(path: &Path, kind: &Kind) -> Result<()> {
     }
     let name = make(path, kind).inspect_err(|_| {
         // What there is of it is ours, and the same again would find it there.
-        let _ = fs::remove_dir_all(path);
+        if !path.is_symlink() {
+            let _ = fs::remove_dir_all(path);
+        }
     })?;
     say::step("Created", format_args!("application `{name}`; try: cd {} && cargo otp run", path.display()));
     Ok(())
