@@ -1,45 +1,18 @@
 //! The counter in a real Erlang VM, as Erlang code sees it.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use in_a_vm::{compiled, run};
 
 // Its behaviours are linked into this program, so that what they say of themselves can be asked for.
 use counter as _;
-
-/// A folder with the library, its native module and `checks.erl`, compiled.
-fn compiled(checks: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("write a source");
-    let mut modules = vec!["checks.erl".to_owned()];
-    write("checks.erl", checks);
-    for source in otp::generate::sources("counter_native") {
-        write(&source.file, &source.text);
-        modules.extend(source.file.ends_with(".erl").then_some(source.file));
-    }
-    std::fs::copy(library(), folder.path().join("counter_native.so")).expect("copy the library");
-    run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
-    folder
-}
-
-/// The library, which cargo puts beside the tests.
-fn library() -> PathBuf {
-    let own = std::env::current_exe().expect("this program's path");
-    own.with_file_name("libcounter.so")
-}
-
-fn run(folder: &Path, command: &mut Command) -> String {
-    let output = command.current_dir(folder).output().expect("erlc and erl, of Debian's package erlang-base");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    text
-}
 
 fn check(expressions: &str) -> String {
     let checks = format!(
         "-module(checks).\n-export([main/0, start/1]).\nmain() ->\n    {expressions},\n    init:stop().\n\
          start(Argument) -> process_flag(trap_exit, true), counter:start_link(Argument).\n"
     );
-    let folder = compiled(&checks);
+    let folder = compiled("counter", &[("checks", &checks)]);
     run(folder.path(), Command::new("erl").args(["-noshell", "-pa", ".", "-s", "checks", "main"]))
 }
 

@@ -10,7 +10,7 @@ pub enum Alarm {
 }
 
 /// Notes the alarms.
-#[derive(Debug)]
+#[derive(Data, Debug)]
 pub struct AlarmLog {
     alarms: Vec<Alarm>,
 }

@@ -6,12 +6,12 @@ mod lock;
 pub use alarms::{Alarm, AlarmLog, AlarmLogApi};
 pub use lock::{Door, DoorApi, DoorState, DoorTimeout};
 
-use otp::{Args, EventManager, Init, Tree, events, gen_server, one_for_all, supervisor, worker};
+use otp::{Args, Data, EventManager, Init, Tree, events, gen_server, one_for_all, supervisor, worker};
 
 otp::application!(root);
 
 /// Adds the log to the manager of alarms. Both end together, so the log is there whenever the manager is.
-#[derive(Debug)]
+#[derive(Data, Debug)]
 pub struct Guard;
 
 #[gen_server]

@@ -19,7 +19,7 @@ const STAYS_OPEN: Duration = Duration::from_millis(200);
 const STAYS_BLOCKED: Duration = Duration::from_millis(300);
 
 /// A door with a code lock.
-#[derive(Debug)]
+#[derive(Data, Debug)]
 pub struct Door {
     code: String,
     typed: String,

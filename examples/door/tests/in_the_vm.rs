@@ -1,38 +1,20 @@
 //! The door in a real Erlang VM, as Erlang code sees it.
 
-use std::path::Path;
 use std::process::Command;
+
+use in_a_vm::{compiled, run};
 
 // Its behaviours are linked into this program, so that what they say of themselves can be asked for.
 use door as _;
 
 /// Has a VM run these expressions, of which none may raise anything. What it wrote is given back.
 fn check(expressions: &str) -> String {
-    let folder = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("write a source");
-    let mut modules = vec!["checks.erl".to_owned()];
-    write(
-        "checks.erl",
-        &format!(
-            "-module(checks).\n-export([main/0]).\nmain() ->\n    process_flag(trap_exit, true),\n    {expressions},\n    \
-             init:stop().\n"
-        ),
+    let checks = format!(
+        "-module(checks).\n-export([main/0]).\nmain() ->\n    process_flag(trap_exit, true),\n    {expressions},\n    \
+         init:stop().\n"
     );
-    for source in otp::generate::sources("door_native") {
-        write(&source.file, &source.text);
-        modules.extend(source.file.ends_with(".erl").then_some(source.file));
-    }
-    let library = std::env::current_exe().expect("this program's path").with_file_name("libdoor.so");
-    std::fs::copy(library, folder.path().join("door_native.so")).expect("copy the library");
-    run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
+    let folder = compiled("door", &[("checks", &checks)]);
     run(folder.path(), Command::new("erl").args(["-noshell", "-pa", ".", "-s", "checks", "main"]))
-}
-
-fn run(folder: &Path, command: &mut Command) -> String {
-    let output = command.current_dir(folder).output().expect("erlc and erl, of Debian's package erlang-base");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}");
-    text
 }
 
 #[test]

@@ -26,19 +26,7 @@ const ASKED: &str = "-module(asked).\n-export([main/0]).\nmain() -> ok = applica
 impl Gateway {
     /// One at a free port, which takes a device for gone after `idle`.
     fn start(idle: Duration) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("write a source");
-        let mut modules = vec!["asked.erl".to_owned()];
-        write("asked.erl", ASKED);
-        for source in otp::generate::sources("gateway_native") {
-            write(&source.file, &source.text);
-            modules.extend(source.file.ends_with(".erl").then_some(source.file));
-        }
-        let library = std::env::current_exe().expect("this program's path").with_file_name("libgateway.so");
-        std::fs::copy(library, folder.path().join("gateway_native.so")).expect("copy the library");
-        let compiled = Command::new("erlc").arg("-Werror").args(modules).current_dir(folder.path()).output();
-        let compiled = compiled.expect("erlc, of Debian's package erlang-base");
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
+        let folder = in_a_vm::compiled("gateway", &[("asked", ASKED)]);
         let mut vm = Command::new("erl")
             .args(["-noshell", "-pa", ".", "-kernel", "logger_level", "critical", "-s", "asked", "main", "-extra"])
             .args(["127.0.0.1:0", &idle.as_millis().to_string()])

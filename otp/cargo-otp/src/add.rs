@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::erlang::Erlang;
 use crate::project::{Project, What};
@@ -17,8 +17,22 @@ pub(crate) struct Addition {
     name: String,
     /// Which behaviour of OTP it is
     #[arg(short, long, value_name = "BEHAVIOUR", default_value = "gen_server", alias = "behavior",
-          value_parser = PossibleValuesParser::new(behaviours()))]
+          value_parser = kinds())]
     behaviour: String,
+}
+
+/// The behaviours by OTP's names; `gen_` may be left out.
+fn kinds() -> impl TypedValueParser<Value = String> {
+    let named = |name| PossibleValue::new(name).aliases(short(name));
+    let all = behaviours();
+    PossibleValuesParser::new(all.iter().copied().map(named)).map(move |said| {
+        let meant = all.iter().find(|name| short(name) == Some(said.as_str()));
+        meant.map_or(said, |name| (*name).to_owned())
+    })
+}
+
+fn short(behaviour: &str) -> Option<&str> {
+    behaviour.strip_prefix("gen_")
 }
 
 pub(crate) fn add(what: &What, addition: &Addition) -> Result<()> {
@@ -36,14 +50,32 @@ pub(crate) fn add(what: &What, addition: &Addition) -> Result<()> {
     let text =
         behaviour(kind, &Values { name, otp: "" }).with_context(|| format!("there is no template for {kind}"))?;
     fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-    fs::write(&lib, after).with_context(|| format!("cannot write {}", lib.display()))?;
+    if let Err(error) = fs::write(&lib, after) {
+        // Both or none: the same again would find the module there.
+        let _ = fs::remove_file(&file);
+        return Err(error).with_context(|| format!("cannot write {}", lib.display()));
+    }
     say::step("Added", format_args!("{kind} `{name}` in {}", file.display()));
-    let child = match kind.as_str() {
-        "supervisor" => format!("supervisor::<{name}::{name}>(())"),
-        _ => format!("worker::<{name}::{}>(()).name(\"{name}\")", as_type(name)),
-    };
-    say::note(format_args!("it is started as a child of a supervisor; add to its tree:\n\n    .child({child})\n"));
+    say::note(next(kind, name));
     Ok(())
+}
+
+/// What makes a part of the application of it.
+fn next(kind: &str, name: &str) -> String {
+    let ty = as_type(name);
+    let child = match kind {
+        "supervisor" => format!("supervisor::<{name}::{name}>(())"),
+        "gen_event" => format!("events::<{name}::{ty}Event>(\"{name}_events\")"),
+        _ => format!("worker::<{name}::{ty}>(()).name(\"{name}\")"),
+    };
+    if kind == "gen_event" {
+        return format!(
+            "it handles what a manager of events is told. The manager is a child of a supervisor; add to its tree:\n\n    \
+             .child({child})\n\nThe handler is added by a process of yours, in its `async fn init`:\n\n    \
+             EventManager::<{name}::{ty}Event>::named(\"{name}_events\").add_sup_handler::<{name}::{ty}>(()).await?;\n"
+        );
+    }
+    format!("it is started as a child of a supervisor; add to its tree:\n\n    .child({child})\n")
 }
 
 /// The source with `mod name;` after its other modules, or before its first item; as it was when the module is there.
@@ -79,6 +111,20 @@ fn with_module(source: &str, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn behaviours_have_otps_names_and_short_ones() {
+        let meant = |said: &str| {
+            let command = Addition::augment_args(clap::Command::new("add"));
+            let matches = command.try_get_matches_from(["add", "name", "--behaviour", said]);
+            matches.ok()?.get_one::<String>("behaviour").cloned()
+        };
+        for (short, whole) in [("server", "gen_server"), ("statem", "gen_statem"), ("event", "gen_event")] {
+            assert_eq!([meant(short), meant(whole)], [(); 2].map(|()| Some(whole.to_owned())));
+        }
+        assert_eq!(meant("supervisor").as_deref(), Some("supervisor"));
+        assert_eq!(meant("gen_fsm"), None);
+    }
 
     #[test]
     fn a_module_is_named_where_modules_are() {

@@ -61,6 +61,8 @@ pub(crate) fn build_tests(what: &What) -> Result<Built> {
 fn made(what: &What, purpose: Purpose) -> Result<Built> {
     let project = Project::find(what)?;
     let config = Config::read(project.folder())?;
+    // Without an Erlang it need not be compiled.
+    let erlang = erlang::key()?;
     let output = project.output();
     let folder = match purpose {
         Purpose::Run => output.clone(),
@@ -71,7 +73,7 @@ fn made(what: &What, purpose: Purpose) -> Result<Built> {
     let library = compile::compile(what, &project, purpose)?;
     let content = fs::read(&library).with_context(|| format!("cannot read {}", library.display()))?;
     let native = format!("{}_{:08x}", project.library, crc32fast::hash(&content));
-    let origin = Origin { native: native.clone(), erlang: erlang::key()?, tool: env!("CARGO_PKG_VERSION").to_owned() };
+    let origin = Origin { native: native.clone(), erlang, tool: env!("CARGO_PKG_VERSION").to_owned() };
     let before = fs::read(folder.join("built")).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
     let name = match before.filter(|before| before.origin == origin) {
         Some(before) => before.name,

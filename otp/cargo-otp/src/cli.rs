@@ -41,7 +41,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         kind: Kind,
     },
-    /// Add a behaviour to the application: a gen_server, a supervisor, …
+    /// Add a behaviour to the application: a gen_server, a gen_statem, a gen_event or a supervisor
     Add {
         #[command(flatten)]
         addition: Addition,

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use cargo_metadata::Message;
 
 use crate::project::{Project, What};
@@ -46,7 +46,8 @@ pub(crate) fn compile(what: &What, project: &Project, purpose: Purpose) -> Resul
         }
     }
     if !running.wait().context("cannot wait for cargo")?.success() {
-        bail!("could not compile the application `{}`", project.name);
+        // Cargo has said why.
+        return Err(say::Told.into());
     }
     warn_of_absent(project);
     let library = library.with_context(|| format!("cargo made no library of `{}`", project.name))?;

@@ -10,7 +10,7 @@ use clap::Args;
 use crate::config::Config;
 use crate::node::{LOOPBACK, Naming, Node, must_run};
 use crate::project::{Project, What};
-use crate::run::code;
+use crate::run::{code, spawn};
 use crate::{erlang, remote, say};
 
 #[derive(Args, Clone, Debug, Default)]
@@ -39,7 +39,7 @@ pub(crate) fn console(what: &What, reach: &Reach) -> Result<ExitCode> {
     if let Some(expression) = &expression {
         erl.args(remote::flags(kind, &own, &node.name, expression));
         say::command(&erl);
-        return Ok(code(erl.status().context("cannot start erl")?));
+        return Ok(code(spawn(&mut erl)?.wait().context("cannot wait for the VM that asks")?));
     }
     erl.args(["-hidden", "-dist_listen", "false", kind, &own, "-remsh", &full(&node)]);
     say::command(&erl);

@@ -65,7 +65,7 @@ impl Erlang {
     /// What `erl` says now.
     pub(crate) fn asked() -> Result<Self> {
         let key = key()?;
-        let output = run(program("erl")?.args(["-noinput", "-boot", "no_dot_erlang", "-eval", QUESTION]))?;
+        let output = run(helper("erl")?.args(["-noinput", "-boot", "no_dot_erlang", "-eval", QUESTION]))?;
         let said = String::from_utf8_lossy(&output.stdout);
         let value = |name: &str| {
             let mut found = said.lines().filter_map(|line| line.split_once(' '));
@@ -98,6 +98,14 @@ pub(crate) fn program(name: &str) -> Result<Command> {
     Ok(Command::new(path(name)?))
 }
 
+/// One of Erlang's programs that does something for this one, and ends with it at Ctrl-C instead of asking what is meant.
+pub(crate) fn helper(name: &str) -> Result<Command> {
+    let mut command = program(name)?;
+    let flags = std::env::var("ERL_AFLAGS").unwrap_or_default();
+    command.env("ERL_AFLAGS", format!("{flags} +Bd").trim_start());
+    Ok(command)
+}
+
 /// What tells one installed `erl` from another, and from the next version in its place.
 pub(crate) fn key() -> Result<String> {
     let path = path("erl")?;
@@ -125,13 +133,16 @@ pub(crate) fn run(command: &mut Command) -> Result<Output> {
 
 /// Compiles modules into `out`.
 pub(crate) fn compile(sources: &[PathBuf], out: &Path) -> Result<()> {
-    let output = run(program("erlc")?.args(["+debug_info", "-o"]).arg(out).args(sources))?;
+    // Deterministic, so that no path of this machine stands in what a release says.
+    let output = run(helper("erlc")?.args(["+debug_info", "+deterministic", "-o"]).arg(out).args(sources))?;
     if !output.status.success() {
-        bail!(
-            "erlc does not take what was generated, which is a defect of cargo-otp: {}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        // What is wrong in a module stands with its line; a full disk does not.
+        let line = |line: &str| line.split(':').nth(1).is_some_and(|number| number.parse::<u32>().is_ok());
+        if said.lines().any(line) {
+            bail!("erlc does not take what was generated, which is a defect of cargo-otp: {}", said.trim());
+        }
+        bail!("erlc cannot compile into {}: {} ({})", out.display(), said.trim(), output.status);
     }
     Ok(())
 }

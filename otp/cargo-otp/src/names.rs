@@ -11,7 +11,7 @@ use otp::generate::Source;
 use crate::erlang::Erlang;
 
 /// Keywords, and crates that are there without being asked for.
-const OF_RUST: [&str; 49] = [
+const OF_RUST: [&str; 57] = [
     "abstract",
     "alloc",
     "as",
@@ -33,6 +33,7 @@ const OF_RUST: [&str; 49] = [
     "final",
     "fn",
     "for",
+    "gen",
     "if",
     "impl",
     "in",
@@ -50,6 +51,7 @@ const OF_RUST: [&str; 49] = [
     "pub",
     "ref",
     "return",
+    "self",
     "static",
     "std",
     "struct",
@@ -59,8 +61,14 @@ const OF_RUST: [&str; 49] = [
     "true",
     "try",
     "type",
+    "typeof",
     "unsafe",
+    "unsized",
     "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
 ];
 
 /// What cargo and Erlang both take for a name, of `what`.

@@ -26,7 +26,12 @@ pub(crate) fn new(path: &Path, kind: &Kind) -> Result<()> {
     if path.exists() {
         bail!("{} is there already: choose another name, or use `cargo otp init` in it", path.display());
     }
-    let name = make(path, kind)?;
+    let name = make(path, kind).inspect_err(|_| {
+        // What there is of it is ours, and the same again would find it there.
+        if !path.is_symlink() {
+            let _ = fs::remove_dir_all(path);
+        }
+    })?;
     say::step("Created", format_args!("application `{name}`; try: cd {} && cargo otp run", path.display()));
     Ok(())
 }

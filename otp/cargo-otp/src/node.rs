@@ -130,7 +130,7 @@ impl Node {
                  apt-get install erlang-ssl)"
             );
         }
-        let mut erl = erlang::program("erl")?;
+        let mut erl = erlang::helper("erl")?;
         erl.args(["-noinput", "-boot", "no_dot_erlang", "-eval", SETTINGS, "-extra"]).arg(tls);
         let output = erlang::run(&mut erl)?;
         if !output.status.success() {

@@ -118,7 +118,8 @@ fn start(name: &str) -> String {
     )
 }
 
-fn spawn(erl: &mut Command) -> Result<Child> {
+/// Starts a VM that does not outlive this program.
+pub(crate) fn spawn(erl: &mut Command) -> Result<Child> {
     let parent = getpid();
     let follow = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;

@@ -1,4 +1,4 @@
-//! What is told on standard error, in the form that cargo has: a word in colour, then what it is about.
+//! What is told on standard error, in the form and the colours that cargo has: a word, then what it is about.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -53,12 +53,12 @@ pub(crate) fn is_coloured() -> bool {
 
 /// A step of the work, as cargo tells them.
 pub(crate) fn step(what: &str, about: impl Display) {
-    line(AnsiColor::Green, what, about);
+    line(AnsiColor::BrightGreen, what, about);
 }
 
 /// Something that takes time and is no step.
 pub(crate) fn waits(what: &str, about: impl Display) {
-    line(AnsiColor::Cyan, what, about);
+    line(AnsiColor::BrightCyan, what, about);
 }
 
 /// A command that is started, for who wants to see them.
@@ -84,13 +84,28 @@ pub(crate) fn warning(about: impl Display) {
 /// What to do next.
 pub(crate) fn note(about: impl Display) {
     if !output().quiet {
-        labelled(AnsiColor::Cyan, "note", about);
+        labelled(AnsiColor::BrightGreen, "note", about);
     }
 }
 
+/// The error of who was told already, by a program that this one has run.
+#[derive(Debug)]
+pub(crate) struct Told;
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it was told above")
+    }
+}
+
+impl std::error::Error for Told {}
+
 /// An error and what caused it, from the outermost on.
 pub(crate) fn error(error: &anyhow::Error) {
-    labelled(AnsiColor::Red, "error", error);
+    if error.is::<Told>() {
+        return;
+    }
+    labelled(AnsiColor::BrightRed, "error", error);
     let causes: Vec<_> = error.chain().skip(1).collect();
     if !causes.is_empty() {
         let told = causes.iter().map(|cause| format!("  {}\n", cause.to_string().replace('\n', "\n  ")));

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::build::build_tests;
 use crate::project::What;
-use crate::run::code;
+use crate::run::{code, spawn};
 use crate::{erlang, say};
 
 /// Which tests, and how they are run; as cargo has it.
@@ -30,7 +30,7 @@ pub(crate) fn test(what: &What, which: &Which) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut erl = erlang::program("erl")?;
-    erl.args(["-boot", "no_dot_erlang", "-noinput", "-pa"]).arg(built.ebin());
+    erl.args(["-boot", "no_dot_erlang", "-noinput", "+Bd", "-pa"]).arg(built.ebin());
     if let Some(config) = &built.config.vm.config {
         erl.arg("-config").arg(config);
     }
@@ -45,7 +45,7 @@ pub(crate) fn test(what: &What, which: &Which) -> Result<ExitCode> {
     erl.current_dir(built.project.folder());
     say::step("Running", format_args!("tests of {} in an Erlang VM", built.name));
     say::command(&erl);
-    let status = erl.status().context("cannot start erl")?;
+    let status = spawn(&mut erl)?.wait().context("cannot wait for the VM")?;
     drop(built.lock);
     Ok(code(status))
 }

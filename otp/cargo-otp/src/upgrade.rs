@@ -85,7 +85,7 @@ pub(crate) fn upgrade(what: &What, whom: &Whom) -> Result<ExitCode> {
 
 /// What the new build says of its upgrade, as words and texts.
 fn asked(built: &Built, node: &Node, timeout: u32) -> Result<Vec<(String, String)>> {
-    let mut erl = erlang::program("erl")?;
+    let mut erl = erlang::helper("erl")?;
     erl.args(["-boot", "no_dot_erlang", "-noinput", "-hidden", "-dist_listen", "false"]);
     erl.args([if node.short { "-sname" } else { "-name" }, &own(node)]);
     if let Some(cookie) = &node.cookie {

@@ -4,7 +4,8 @@ mod common;
 
 use std::fs;
 use std::io::BufRead;
-use std::process::Command;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use common::{User, edit, said};
 
@@ -44,17 +45,27 @@ fn an_application_whose_root_panics_says_so_and_fails() {
     assert!(said.contains("broken_one does not start") && said.contains("no tree today"), "{said}");
 }
 
+/// A service with one more of each behaviour; its tree as the notes of `add` have it.
 #[test]
 fn a_service_grows_and_is_documented() {
     let user = User::new();
     let path = user.application("grown_one", "service");
-    assert!(user.done(&path, &["add", "ledger"]).contains(".child(worker::<ledger::Ledger>(()).name(\"ledger\"))"));
-    user.done(&path, &["add", "ledgers", "--behaviour", "supervisor"]);
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/add");
+    assert_eq!(fs::read_dir(templates).expect("the templates").count(), 4, "each is tried here");
+    let mut children = String::new();
+    for (name, behaviour) in
+        [("ledger", "gen_server"), ("kiln", "statem"), ("news", "event"), ("ledgers", "supervisor")]
+    {
+        let said = user.done(&path, &["add", name, "--behaviour", behaviour]);
+        let child = said.lines().find(|line| line.trim().starts_with(".child(")).expect("the line of a tree");
+        if name != "ledger" {
+            children += child.trim();
+        }
+    }
+    user.finds_formatted(&path);
     edit(&path.join("src/lib.rs"), |text| {
-        text.replace(
-            ".child(supervisor::<stores>(()))",
-            ".child(supervisor::<stores>(())).child(supervisor::<ledgers::ledgers>(()))",
-        )
+        let text = text.replace("use otp::{", "use otp::{events, ");
+        text.replace(".child(supervisor::<stores>(()))", &format!(".child(supervisor::<stores>(())){children}"))
     });
     edit(&path.join("src/ledgers.rs"), |text| {
         let text = text.replace("use otp::{", "use otp::{worker, ");
@@ -63,14 +74,15 @@ fn a_service_grows_and_is_documented() {
             "Duration::from_secs(5)).child(worker::<crate::ledger::Ledger>(()).name(\"ledger\"))",
         )
     });
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["test", "--offline", "--quiet"]).current_dir(&path).env("CARGO_TARGET_DIR", common::target());
-    let output = cargo.output().expect("start cargo");
-    assert!(output.status.success() && said(&output).contains("2 passed"), "{}", said(&output));
+    let tested = user.done(&path, &["test"]);
+    assert!(tested.contains("test result: ok. 4 passed") && !tested.contains("warning"), "{tested}");
     let check = "spawn(fun() -> timer:sleep(300), ledger:add(ledger, 5), {ok, 3} = store:put(samples, 3), \
-                 io:format(\"counted ~p~n\", [ledger:count(ledger)]), init:stop() end).";
+                 io:format(\"counted ~p~n\", [ledger:count(ledger)]), \
+                 kiln:work(kiln, <<\"cups\">>), io:format(\"done ~p~n\", [kiln:done(kiln)]), \
+                 ok = news:add_handler(news_events), gen_event:notify(news_events, {failed, #{why => <<\"wind\">>}}), \
+                 io:format(\"failed ~p~n\", [news:failures(news_events)]), init:stop() end).";
     let said = user.done(&path, &["run", "--vm=-eval", &format!("--vm={check}")]);
-    assert!(said.contains("counted 5"), "{said}");
+    assert!(said.contains("counted 5\ndone 1\nfailed [<<\"wind\">>]\n"), "{said}");
     let page = user.done(&path, &["doc"]);
     let page = page.lines().find_map(|line| line.trim().strip_prefix("Generated ")).expect("a page");
     let page = fs::read_to_string(page).expect("the page of the Erlang modules");
@@ -96,11 +108,26 @@ fn a_folder_that_is_there_becomes_an_application_and_nothing_is_written_over() {
 }
 
 #[test]
+fn what_cannot_be_written_leaves_nothing_half_done() {
+    let user = User::new();
+    let path = user.application("held_one", "minimal");
+    // Everybody reads this, and nobody writes it.
+    fs::remove_file(path.join("src/lib.rs")).expect("remove it");
+    symlink("/proc/version", path.join("src/lib.rs")).expect("a link");
+    assert!(user.refused(&path, &["add", "more"]).contains("src/lib.rs\n"));
+    assert!(!path.join("src/more.rs").exists());
+    let full = ["new", "/proc/no_such_one"];
+    assert!(user.refused(user.folder.path(), &full).contains("cannot make /proc/no_such_one"));
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_what_to_do() {
     let user = User::new();
     let folder = user.folder.path();
     assert!(user.refused(folder, &["new", "My-App"]).contains("it is an atom in Erlang"));
-    assert!(user.refused(folder, &["new", "match"]).contains("it has a meaning in Rust"));
+    for name in ["match", "self", "gen"] {
+        assert!(user.refused(folder, &["new", name]).contains("it has a meaning in Rust"));
+    }
     assert!(user.refused(folder, &["new", "stdlib"]).contains("Erlang/OTP has it already, in stdlib-"));
     fs::create_dir(folder.join("there")).expect("a folder");
     assert!(user.refused(folder, &["new", "there"]).contains("is there already"));

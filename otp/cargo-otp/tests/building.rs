@@ -4,7 +4,7 @@ mod common;
 
 use std::fs::{self, File};
 use std::io::BufRead;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use common::{Running, User, edit, lock, said, target};
@@ -67,6 +67,26 @@ fn a_library_that_is_no_application_is_told_what_it_lacks() {
     assert!(user.refused(&path, &["build"]).contains("write `otp::application!(root);` into its lib.rs"));
 }
 
+/// Those of the compiler, and cargo's last word.
+#[test]
+fn a_mistake_in_a_callback_is_told_once_and_where_it_is() {
+    let user = User::new();
+    let path = user.application("wrong_one", "statem");
+    let good = fs::read_to_string(path.join("src/valve.rs")).expect("the source");
+    for (right, wrong) in [
+        ("self.given += litres;", "self.given += ;"),
+        ("self.given += litres;", "self.given += \"litres\";"),
+        ("Ok((State::Closed,", "Ok((State:Closed,"),
+    ] {
+        fs::write(path.join("src/valve.rs"), good.replace(right, wrong)).expect("change the source");
+        let told = user.refused(&path, &["build"]);
+        let errors: Vec<_> = told.lines().filter(|line| line.starts_with("error")).collect();
+        assert!(errors.len() == 2 && errors[1].contains("could not compile `wrong_one`"), "{told}");
+        let line = 1 + good.lines().position(|line| line.contains(right)).expect("the line");
+        assert!(told.contains(&format!("--> src/valve.rs:{line}:")), "{told}");
+    }
+}
+
 #[test]
 fn another_erlang_is_asked_and_refused_when_it_is_too_old() {
     let user = User::new();
@@ -84,6 +104,23 @@ fn another_erlang_is_asked_and_refused_when_it_is_too_old() {
     fs::set_permissions(tools.join("erl"), fs::Permissions::from_mode(0o755)).expect("make it a program");
     let told = build();
     assert!(told.contains("this is Erlang/OTP 24, and 25 or newer is needed"), "another Erlang is asked: {told}");
+}
+
+#[test]
+fn without_an_erlang_nothing_is_compiled() {
+    let user = User::new();
+    let path = user.application("bound_one", "minimal");
+    let tools = user.folder.path().join("tools");
+    fs::create_dir(&tools).expect("a folder");
+    let cargo = Path::new(env!("CARGO"));
+    for name in ["cargo", "rustc"] {
+        symlink(cargo.with_file_name(name), tools.join(name)).expect("a link");
+    }
+    for arguments in [&["run"][..], &["test"], &["release"]] {
+        let output = user.cargo_otp(&path, arguments).env("PATH", &tools).output().expect("start cargo otp");
+        let told = said(&output);
+        assert!(told.contains("erl is not in PATH: install OTP 25 or newer") && !told.contains("Compiling"), "{told}");
+    }
 }
 
 /// A crate for each kind of process, and one that links them.
@@ -129,6 +166,10 @@ fn behaviours_may_come_from_crates_of_their_own() {
     edit(&whole.join("whole_one/src/lib.rs"), |text| format!("use far as _;\n{text}"));
     assert!(!user.done(whole, &["build"]).contains("use far as _"));
     assert!(ebin.join("near.beam").is_file() && ebin.join("far.beam").is_file());
+    // Both run: the one in the tree, and the other where Erlang starts it.
+    let both = "spawn(fun() -> timer:sleep(300), {ok, Far} = far:start_link(), \
+                io:format(\"~p~n\", [{near:ping(near), far:ping(Far)}]), init:stop() end).";
+    assert!(user.done(whole, &["run", "--vm=-eval", &format!("--vm={both}")]).contains("{1,1}\n"));
     let told = user.refused(&whole.join("near"), &["build"]);
     assert!(told.contains("`near` makes no library for a VM") && told.contains("`-p whole_one` is meant"), "{told}");
     assert!(user.refused(whole, &["build", "-p", "whole_on"]).contains("did you mean `whole_one`?"));

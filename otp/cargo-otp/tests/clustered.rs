@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Running, User, said, skipped, target};
+use common::{Running, User, said, skipped};
 
 const ALL: [&str; 4] = ["--", "a@127.0.0.1", "b@127.0.0.1", "c@127.0.0.1"];
 
@@ -31,10 +31,6 @@ fn knows(user: &User, path: &Path, name: &str, total: &str) {
 fn three_nodes_count_together_and_one_that_was_killed_hears_what_it_had_counted() {
     let user = User::new();
     let path = user.application("shared_one", "cluster");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["test", "--offline", "--quiet"]).current_dir(&path).env("CARGO_TARGET_DIR", target());
-    let output = cargo.output().expect("start cargo");
-    assert!(output.status.success() && said(&output).contains("1 passed"), "{}", said(&output));
     let wrong = user.cargo_otp(&path, &["run", "--", "b"]).output().expect("start cargo otp");
     assert!(wrong.status.code() == Some(1) && said(&wrong).contains("b is no node"), "{}", said(&wrong));
     let (mut a, mut b) = (node(&user, &path, "a"), node(&user, &path, "b"));

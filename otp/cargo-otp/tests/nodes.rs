@@ -85,7 +85,20 @@ fn a_console_reaches_what_runs_without_being_told_where() {
     let (code, wrong) = fails(&["-e", "foo bar"]);
     assert!(code == Some(1) && wrong.contains("syntax error before: bar"), "{wrong}");
     let (code, wrong) = fails(&["-e", "lists:nth(0, [])"]);
-    assert!(code == Some(1) && wrong.contains("function_clause"), "{wrong}");
+    assert!(code == Some(1) && wrong.contains("error: no function clause matching lists:nth(0,[])"), "{wrong}");
+    for (expression, why) in [
+        ("foo:bar()", "error: undefined function foo:bar/0\n"),
+        ("throw(it)", "error: exception throw: it\n"),
+        ("greeter:greet(nobody, <<>>)", "error: exception exit: {noproc,{gen_server,call,[nobody,"),
+        (
+            "greeter:greet(greeter, 5)",
+            "error: {refused,<<\"expected a binary in UTF-8 at greet, element 2\">>}\n  in function  greeter:call/2 (greeter.erl, line ",
+        ),
+        (" ", "error: there is nothing to evaluate\n"),
+    ] {
+        let (code, wrong) = fails(&["-e", expression]);
+        assert!(code == Some(1) && wrong.contains(why) && !wrong.contains("erl_eval"), "{wrong}");
+    }
     let (code, wrong) = fails(&["-e", "node()", "--cookie", "other"]);
     assert!(code == Some(3) && wrong.contains("has another cookie"), "{wrong}");
     // A second one makes way, and both are there.

@@ -3,9 +3,11 @@
 mod common;
 
 use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
-use common::{User, edit, said};
+use common::{Running, User, edit, said, soon};
 
 const TESTS: &str = "
 #[cfg(test)]
@@ -39,6 +41,15 @@ mod more {
     fn plain() {
         assert_eq!(helping::help(), cfg!(feature = \"loud\"));
     }
+}
+";
+
+/// Says in which process it is, and waits for its end.
+const SLOW: &str = "#[otp::test]
+#[ignore]
+async fn it_takes_long() {
+    println!(\"pid {}\", std::process::id());
+    otp::time::sleep(std::time::Duration::from_secs(600)).await;
 }
 ";
 
@@ -93,6 +104,16 @@ fn tests_run_in_a_vm_and_are_told_of_as_cargo_tells_them() {
     assert!(text.contains("more::it_is_left_out: test\n") && !text.contains("running"), "{text}");
     let failed = user.cargo_otp(&path, &["test", "left_out", "--", "--ignored"]).output().expect("start cargo otp");
     assert!(failed.status.code() == Some(101) && said(&failed).contains("as it should be"), "{}", said(&failed));
+    // Ctrl-C ends them, with their VM.
+    let mut long = user.cargo_otp(&path, &["test", "slow", "--", "--ignored"]);
+    fs::write(path.join("src/slow.rs"), SLOW).expect("a source");
+    edit(&path.join("src/lib.rs"), |text| text + "\n#[cfg(test)]\nmod slow;\n");
+    let mut long = Running::start(long.process_group(0));
+    let pid = long.says("pid ").trim().trim_start_matches("pid ").to_owned();
+    long.signal_all("INT");
+    let rest = long.rest();
+    assert!(long.ends().is_none() && !rest.contains("BREAK"), "{rest}");
+    soon("the VM ends too", || !Path::new("/proc").join(&pid).exists());
     // The tests do not take the place of the application, nor it theirs; and cargo says which tests are not its own.
     user.done(&path, &["build"]);
     let text = user.done(&path, &["test", "--no-run", "-v"]);
@@ -101,5 +122,5 @@ fn tests_run_in_a_vm_and_are_told_of_as_cargo_tells_them() {
     let output = cargo.args(["test", "--offline"]).output().expect("start cargo");
     assert!(output.status.success(), "{}", said(&output));
     assert!(said(&output).contains("test more::the_root_has_started_it ... ignored, in an Erlang VM: cargo otp test"));
-    assert!(said(&output).contains("1 passed; 0 failed; 5 ignored"), "{}", said(&output));
+    assert!(said(&output).contains("1 passed; 0 failed; 6 ignored"), "{}", said(&output));
 }

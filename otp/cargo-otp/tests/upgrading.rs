@@ -96,6 +96,13 @@ fn a_shop_goes_on_through_upgrades_with_all_that_it_knows() {
     );
     assert_eq!(shop.ask("{door:open(door), door:is_open(door)}"), "{1,true}");
     assert_eq!(shop.ask(HAMMER), "ok");
+    assert_eq!(
+        shop.ask(
+            "register(waiter, spawn(fun() -> Said = gen_server:call(worker, when_over, infinity), \
+                  receive {ask, To} -> To ! Said end end)), timer:sleep(100), ok"
+        ),
+        "ok"
+    );
 
     shop.change(second);
     let said = shop.upgraded();
@@ -122,6 +129,11 @@ fn a_shop_goes_on_through_upgrades_with_all_that_it_knows() {
         "true"
     );
     assert_eq!(shop.ask("{door:open(door), door:is_open(door), log:sold(news)}"), "{2,true,[<<\"bread\">>]}");
+    assert_eq!(
+        shop.ask("worker:over(worker), waiter ! {ask, self()}, receive Said -> Said after 5000 -> none end"),
+        "<<\"over\">>",
+        "who called in the first build is answered in the last"
+    );
     // What is started anew is so in the last build, and the others are gone.
     assert_eq!(shop.ask("exit(whereis(counter), kill), timer:sleep(100), counter:version(counter)"), "4");
     assert_eq!(
@@ -181,6 +193,29 @@ fn what_cannot_go_over_goes_on_as_before_with_all_others() {
 }
 
 #[test]
+fn who_has_no_form_is_told_how_it_may_go_over_all_the_same() {
+    let user = User::new();
+    let path = user.application("formless_one", "minimal");
+    let library = path.join("src/lib.rs");
+    edit(&library, |text| text.replace("#[derive(Data)]\n", "").replace("Data, ", ""));
+    let running = user.run(&path, &[]);
+    let ask = || user.done(&path, &["console", "-e", "greeter:greet(greeter, <<\"you\">>)"]);
+    assert!(ask().contains("number 1."));
+    edit(&library, |text| text.replace("Hello", "Hallo"));
+    let said = user.refused(&path, &["upgrade"]);
+    assert!(said.contains("formless_one::Greeter has none: derive otp::Data"), "{said}");
+    edit(&library, |text| text.replace("pub struct", "#[derive(otp::Data)]\npub struct"));
+    let said = user.refused(&path, &["upgrade"]);
+    assert!(said.contains("an #[upgrade] whose old state is a String gets that text"), "{said}");
+    let upgrade = "#[upgrade]\n    fn of_a_text(old: String) -> Self {\n        assert_eq!(old, \"formless_one::Greeter\");\n        \
+                   Greeter { greeted: 7 }\n    }\n\n    /// A greeting for";
+    edit(&library, |text| text.replace("/// A greeting for", upgrade));
+    assert!(user.done(&path, &["upgrade"]).contains("1 greeter"));
+    assert!(ask().contains("Hallo, you! You are number 8."));
+    drop(running);
+}
+
+#[test]
 fn a_tree_gets_what_is_new_in_it_and_loses_what_is_not_there_any_more() {
     let shop = Shop::open("growing_shop");
     shop.change(|text| {
@@ -204,12 +239,20 @@ fn who_does_not_come_to_an_end_is_named() {
     let shop = Shop::open("slow_shop");
     shop.replace("u32 {\n        1\n", "u32 {\n        2\n");
     shop.user.done(&shop.path, &["build"]);
-    assert_eq!(shop.ask("spawn(fun() -> counter:slowly(counter, 6000) end), timer:sleep(100), ok"), "ok");
+    assert_eq!(
+        shop.ask("spawn(fun() -> counter:slowly(counter, 6000) end), timer:sleep(100), worker:rest(worker, 3000)"),
+        "ok"
+    );
     let said = shop.user.refused(&shop.path, &["upgrade", "--timeout", "1"]);
     assert!(said.contains("counter has not come to the end of a callback in time"), "{said}");
     // With more time the callback comes to its end first.
     assert!(shop.user.done(&shop.path, &["upgrade", "--timeout", "30"]).contains("1 counter"));
     assert_eq!(shop.ask("counter:version(counter)"), "2");
+    // One that waited for the next message, but not for ever, does so in the new build; to ask it would be a message.
+    let idle = "Idle = fun Idle(0) -> never;
+                           Idle(Left) -> is_pid(whereis(idle)) orelse begin timer:sleep(20), Idle(Left - 1) end
+                       end, Idle(1000)";
+    assert_eq!(shop.ask(idle), "true");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod returns;
 mod sockets;
 mod tasks;
 mod times;
+mod trees;
 mod waiting;
 
 use otp::{Tree, one_for_one, pool, supervisor, worker};

@@ -208,7 +208,7 @@ fn another_build_goes_on_with_what_there_was() {
 
 #[test]
 fn a_running_one_stays_in_its_build_until_its_code_is_changed() {
-    let next = vm::build("machines_next");
+    let next = in_a_vm::compiled_as("machines", "machines_next", &[]);
     check(&format!(
         "{{ok, S}} = switch:start_link(false), true = switch:switch(S), J = start(<<\"x\">>),
          {{ok, M}} = gen_event:start_link(), ok = doubled:add_handler(M), gen_event:sync_notify(M, 4),

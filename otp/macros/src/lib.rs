@@ -2,6 +2,7 @@
 //! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
 
 mod behaviour;
+mod bodies;
 mod data;
 mod gen_event;
 mod gen_server;

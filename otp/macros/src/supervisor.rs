@@ -17,7 +17,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn read(arguments: TokenStream, item: TokenStream) -> Result<(ItemFn, Method)> {
-    let function: ItemFn = syn::parse2(item)
+    let function = crate::bodies::function(item)
         .map_err(|e| Error::new(e.span(), "#[supervisor] stands before `fn name(argument) -> Tree { … }`"))?;
     let mut wrong = Problems::default();
     if !arguments.is_empty() {

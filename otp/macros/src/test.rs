@@ -18,7 +18,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn read(arguments: TokenStream, item: TokenStream) -> Result<(ItemFn, bool, Option<String>)> {
-    let mut function: ItemFn = syn::parse2(item)
+    let mut function = crate::bodies::function(item)
         .map_err(|e| Error::new(e.span(), "#[otp::test] stands before `async fn name() { … }` or `fn name() { … }`"))?;
     if !arguments.is_empty() {
         return Err(Error::new_spanned(

@@ -326,18 +326,19 @@ shown(Slot) ->
 %% ---------------------------------------------------------------- sys(3)
 
 system_continue(_Parent, Debug, {Slot, Self = #self{}}) ->
-    case Self of
-        #self{time = infinity} -> next(Slot, Self#self{debug = Debug});
-        #self{time = Time} -> other({timeout, Time}, continue, Slot, Self#self{debug = Debug, time = infinity})
-    end;
-system_continue(Parent, Debug, {Native, Next, Module, Number, Name, Options}) ->
-    Native:adopt(Next, {Parent, Name, Module, Number, Options}, Debug).
+    go_on(Slot, Self#self{debug = Debug});
+system_continue(Parent, Debug, {Native, Next, Module, Number, Name, Options, Time}) ->
+    Native:adopt(Next, {Parent, Name, Module, Number, Options, Time}, Debug).
+
+%% Waits for a message, for as long as it would have if nobody had come between.
+go_on(Slot, Self = #self{time = infinity}) -> next(Slot, Self);
+go_on(Slot, Self = #self{time = Time}) -> other({timeout, Time}, continue, Slot, Self#self{time = infinity}).
 
 -spec system_terminate(term(), pid(), [sys:debug_option()], term()) -> no_return().
 system_terminate(Reason, _Parent, Debug, {Slot, Self = #self{}}) ->
     stop(Reason, terminate, Slot, Self#self{debug = Debug});
-system_terminate(Reason, Parent, Debug, {Native, Next, Module, Number, Name, Options}) ->
-    Native:leave(Reason, Next, {Parent, Name, Module, Number, Options}, Debug).
+system_terminate(Reason, Parent, Debug, {Native, Next, Module, Number, Name, Options, Time}) ->
+    Native:leave(Reason, Next, {Parent, Name, Module, Number, Options, Time}, Debug).
 
 %% To another build (MODULE_upgrade): the native module of it, and the number and options that the behaviour has there. First
 %% the state is made of which it is to go on there, and nothing else is changed; then it goes over, or does not.
@@ -355,7 +356,7 @@ system_code_change(Misc, _Module, _OldVsn, {otp_commit, ?MODULE, _Number, _Optio
     {ok, Misc};
 system_code_change({Slot, Self}, _Module, _OldVsn, {otp_commit, Native, Number, Options}) ->
     Next = {_, _} = erase({'$otp_next', Slot}),
-    {ok, {Native, Next, Self#self.module, Number, Self#self.name, Options}};
+    {ok, {Native, Next, Self#self.module, Number, Self#self.name, Options, Self#self.time}};
 system_code_change(Misc = {Slot, _Self}, _Module, _OldVsn, otp_back) ->
     erase({'$otp_next', Slot}),
     {ok, Misc};
@@ -371,9 +372,9 @@ successor(Number, State) ->
     end.
 
 %% Goes on with a process of the build before.
-adopt(Next, About = {_, _, _, _, Options}, Debug) ->
+adopt(Next, About = {_, _, _, _, Options, _}, Debug) ->
     process_flag(trap_exit, has(trap_exit, Options)),
-    next(adopted(Next), self(About, Debug)).
+    go_on(adopted(Next), self(About, Debug)).
 
 %% The end of one that was to go on here.
 leave(Reason, Next, About, Debug) ->
@@ -385,12 +386,12 @@ adopted({Slot, Orders}) ->
     'MODULE_wait':settle({orders, Orders, ok}, Slot),
     Slot.
 
-self({Parent, Name, Module, Number, Options}, Debug) ->
-    #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, debug = Debug}.
+self({Parent, Name, Module, Number, Options, Time}, Debug) ->
+    #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, debug = Debug, time = Time}.
 
 system_get_state({Slot, #self{}}) ->
     {ok, on(Slot, state)};
-system_get_state({Native, {Slot, _Orders}, _Module, _Number, _Name, _Options}) ->
+system_get_state({Native, {Slot, _Orders}, _Module, _Number, _Name, _Options, _Time}) ->
     {ok, Native:on(Slot, state)}.
 
 system_replace_state(Replace, {Slot, Self}) ->

@@ -225,12 +225,18 @@ fn supervisor(name: &str, description: &Description, number: usize, native: &str
     let (typed, names, arity) = (typed(&description.start), names(&description.start), description.start.len());
     let mut text = format!("%% {rust}: a supervisor in Rust. Generated: change it there.\n");
     comment(&mut |line| text += &(line + "\n"), description.about);
+    let comma = if arity == 0 { "" } else { ", " };
     let _ = write!(
         text,
-        "-module({module}).\n-behaviour(supervisor).\n-export([start_link/{arity}, init/1]).\n\n\
+        "-module({module}).\n-behaviour(supervisor).\n-export([start_link/{arity}, start_link_as/{}, init/1]).\n\n\
          -spec start_link({typed}) -> supervisor:startlink_ret().\n\
-         start_link({names}) ->\n    supervisor:start_link({{local, ?MODULE}}, ?MODULE, {{{names}}}).\n\n\
-         init(Arguments) ->\n    {native}:init({number}, Arguments).\n"
+         start_link({names}) ->\n    start_link_as(?MODULE{comma}{names}).\n\n\
+         %% The same with another name on this node, or with one among all connected ones.\n\
+         -spec start_link_as(Name :: atom() | {{global, term()}}{comma}{typed}) -> supervisor:startlink_ret().\n\
+         start_link_as({{global, _}} = Name{comma}{names}) ->\n    supervisor:start_link(Name, ?MODULE, {{{names}}});\n\
+         start_link_as(Name{comma}{names}) ->\n    supervisor:start_link({{local, Name}}, ?MODULE, {{{names}}}).\n\n\
+         init(Arguments) ->\n    {native}:init({number}, Arguments).\n",
+        arity + 1
     );
     text
 }

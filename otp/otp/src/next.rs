@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::atom;
-use crate::data::{Any, Data};
+use crate::data::{Any, Data, Malformed};
 use crate::reason::{Reason, milliseconds};
 use crate::vm::{Env, Term, turn};
 
@@ -131,6 +131,23 @@ impl<R: Data> Caller<R> {
             let message = client.message(env, reply.encode(env));
             turn.order(env, atom!("send"), &[client.to, message]);
         });
+    }
+}
+
+/// As OTP has it, `{Pid, Tag}`: a state that holds callers may go over to another build, and they are answered there.
+impl<R: Data> Data for Caller<R> {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.from.encode(env)
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        Client::read(term)
+            .map(|_| Self::keep(term))
+            .ok_or_else(|| Malformed::expected("who made a call, as {Pid, Tag}"))
+    }
+
+    fn erlang_type() -> String {
+        "{pid(), term()}".into()
     }
 }
 

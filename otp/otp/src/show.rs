@@ -32,7 +32,7 @@ impl<S: Data> ByData<S> for &&Shown<S> {
     }
 
     fn restore(&self, term: Term<'_>) -> Result<S, Malformed> {
-        S::decode(term)
+        S::decode(term).map_err(|wrong| if is_text(term) { only_text("a state with a form in Erlang") } else { wrong })
     }
 
     fn form(&self) -> Option<String> {
@@ -45,8 +45,8 @@ pub trait ByDebug<S> {
 
     /// # Errors
     /// Always.
-    fn restore(&self, _: Term<'_>) -> Result<S, Malformed> {
-        Err(no_form::<S>())
+    fn restore(&self, term: Term<'_>) -> Result<S, Malformed> {
+        Err(no_form::<S>(term))
     }
 
     fn form(&self) -> Option<String> {
@@ -67,8 +67,8 @@ pub trait ByName<S> {
 
     /// # Errors
     /// Always.
-    fn restore(&self, _: Term<'_>) -> Result<S, Malformed> {
-        Err(no_form::<S>())
+    fn restore(&self, term: Term<'_>) -> Result<S, Malformed> {
+        Err(no_form::<S>(term))
     }
 
     fn form(&self) -> Option<String> {
@@ -78,9 +78,19 @@ pub trait ByName<S> {
 
 impl<S> ByName<S> for Shown<S> {}
 
-fn no_form<S>() -> Malformed {
+fn no_form<S>(term: Term<'_>) -> Malformed {
+    let wanted = format!("a state that has a form in Erlang, and {} has none: derive otp::Data", type_name::<S>());
+    if is_text(term) { only_text(&wanted) } else { Malformed::expected(wanted) }
+}
+
+/// Whether it may be what a state without a form is shown as.
+fn is_text(term: Term<'_>) -> bool {
+    String::decode(term).is_ok()
+}
+
+fn only_text(wanted: &str) -> Malformed {
     Malformed::expected(format!(
-        "a state that has a form in Erlang, and {} has none: derive otp::Data",
-        type_name::<S>()
+        "{wanted}; the running one is shown as a text, because its type has not derived otp::Data: an #[upgrade] whose old state \
+         is a String gets that text, or stop the application and run it anew"
     ))
 }

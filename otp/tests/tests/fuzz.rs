@@ -2,9 +2,11 @@
 //!
 //! `KIZAMI_FUZZ_SECONDS` says for how long, 5 seconds unless said; `KIZAMI_FUZZ_SEED` repeats the terms of another run.
 
-mod vm;
-
 use std::process::Command;
+
+use in_a_vm::{compiled, run};
+// Its behaviours are linked into this program, so that what they say of themselves can be asked for.
+use otp_tests as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 #[test]
@@ -14,13 +16,13 @@ fn no_term_is_more_than_an_error_value() {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock that is right");
         since.as_nanos().to_string()
     });
-    let folder = vm::compiled("fuzz", include_str!("../erlang/fuzz.erl"));
+    let folder = compiled("otp_tests", &[("fuzz", include_str!("../erlang/fuzz.erl"))]);
     if let Ok(k) = std::env::var("KEEP") {
         std::process::Command::new("cp").arg("-rT").arg(folder.path()).arg(k).status().unwrap();
     }
     let arguments = ["-noshell", "-pa", ".", "-run", "fuzz", "main", &seconds, &seed];
     println!("seed {seed}");
-    let said = vm::run(folder.path(), Command::new("erl").args(arguments));
+    let said = run(folder.path(), Command::new("erl").args(arguments));
     println!("{said}");
     assert!(said.ends_with("passed\n"), "{said}");
 }

@@ -1,8 +1,10 @@
 //! Values of every kind, there and back, in a real Erlang VM.
 
-mod vm;
-
 use std::process::Command;
+
+use in_a_vm::{compiled, run};
+// Its behaviours are linked into this program, so that what they say of themselves can be asked for.
+use otp_tests as _;
 
 /// Does `expressions` with an echo `E`.
 fn check(flags: &[&str], expressions: &str) -> String {
@@ -15,8 +17,8 @@ fn check(flags: &[&str], expressions: &str) -> String {
          same(Name, E, Terms) -> [Term = echo:Name(E, Term) || Term <- Terms].\n\
          nest(How, Levels) -> lists:foldl(fun(_, Term) -> How(Term) end, leaf, lists:seq(1, Levels)).\n"
     );
-    let folder = vm::compiled("checks", &checks);
-    let said = vm::run(
+    let folder = compiled("otp_tests", &[("checks", &checks)]);
+    let said = run(
         folder.path(),
         Command::new("erl").args(["-noshell", "-pa", "."]).args(flags).args(["-s", "checks", "main"]),
     );

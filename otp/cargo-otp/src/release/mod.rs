@@ -26,7 +26,7 @@ use crate::build::{Built, build, replace};
 use crate::config::Config;
 use crate::erlang::{self, Erlang};
 use crate::node::{Naming, Node};
-use crate::project::What;
+use crate::project::{Project, What};
 use crate::say;
 
 /// The form that a release has.
@@ -46,14 +46,8 @@ const PROGRAMS: [&str; 6] = ["beam.smp", "erlexec", "erl_child_setup", "inet_get
 pub(crate) fn release(mut what: What, form: &Form) -> Result<()> {
     // As cargo install has it: what is shipped is optimised unless it is said otherwise.
     what.release |= what.profile.is_none();
+    can_be(&what)?;
     let built = build(&what)?;
-    if built.config.vm.tls.is_some() {
-        // What starts and asks a release does not know the settings, and where the certificates are is the machine's matter.
-        bail!(
-            "a release takes no `tls` of otp.toml: give its nodes -proto_dist inet_tls and -ssl_dist_optfile by [release] \
-             vm_args, and ssl by extra_applications"
-        );
-    }
     let version = built.project.version.clone();
     let usual = || built.project.output().join("releases").join(format!("{}-{version}", built.name));
     let folder = form.out.clone().unwrap_or_else(usual);
@@ -78,6 +72,22 @@ pub(crate) fn release(mut what: What, form: &Form) -> Result<()> {
     if form.tar {
         let file = archive::archive(&folder)?;
         say::step("Packed", file.display());
+    }
+    Ok(())
+}
+
+/// Before anything is compiled, which may take minutes.
+///
+/// # Errors
+/// When the settings ask for what no release has.
+fn can_be(what: &What) -> Result<()> {
+    let config = Config::read(Project::find(what)?.folder())?;
+    if config.vm.tls.is_some() {
+        // What starts and asks a release does not know the settings, and where the certificates are is the machine's matter.
+        bail!(
+            "a release takes no `tls` of otp.toml: give its nodes -proto_dist inet_tls and -ssl_dist_optfile by [release] \
+             vm_args, and ssl by extra_applications"
+        );
     }
     Ok(())
 }
@@ -111,7 +121,7 @@ fn applications(built: &Built, folder: &Path) -> Result<()> {
     let asked = &built.config.release;
     let script = tempfile::Builder::new().suffix(".erl").tempfile().context("cannot write a script")?;
     fs::write(script.path(), include_str!("assemble.erl")).context("cannot write a script")?;
-    let mut escript = erlang::program("escript")?;
+    let mut escript = erlang::helper("escript")?;
     escript.arg(script.path()).arg(folder).args([&built.name, &built.project.version]).arg(built.ebin());
     escript.args([if asked.include_erts { "erts" } else { "no_erts" }, if asked.strip { "strip" } else { "keep" }]);
     escript.args(&asked.extra_applications);

@@ -11,7 +11,7 @@ pub struct {{Name}} {
 #[gen_server]
 impl {{Name}} {
     fn init() -> Init<Self> {
-        Ok({{Name}} { count: 0 })
+        Ok(Self { count: 0 })
     }
 
     /// Answers with how many were counted.
@@ -24,5 +24,18 @@ impl {{Name}} {
     #[cast]
     fn add(&mut self, number: u64) {
         self.count += number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[otp::test]
+    async fn what_is_added_is_counted() {
+        let server = {{Name}}::start_link().await.unwrap();
+        server.add(2);
+        server.add(3);
+        assert_eq!(server.count().await.unwrap(), 5);
     }
 }

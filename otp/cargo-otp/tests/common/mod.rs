@@ -1,43 +1,19 @@
 //! What a user has: a shell, folders, cargo, and Erlang.
 #![allow(dead_code, reason = "no test uses all of it")]
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use in_a_vm::Epmd;
+pub use in_a_vm::skipped;
 use tempfile::TempDir;
 
 /// Where all that the tests build lies, so that the library is compiled once.
 pub fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("as-a-user")
-}
-
-/// Nodes of a test know each other by a daemon of their own, and no others.
-pub struct Epmd {
-    daemon: Child,
-    pub port: String,
-}
-
-impl Epmd {
-    pub fn start() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its number");
-        let port = free.port().to_string();
-        let mut daemon = Command::new("epmd");
-        daemon.args(["-address", "127.0.0.1", "-port", &port]).stderr(Stdio::null());
-        let daemon = daemon.spawn().expect("start epmd");
-        soon("epmd listens", || TcpStream::connect(free).is_ok());
-        Self { daemon, port }
-    }
-}
-
-impl Drop for Epmd {
-    fn drop(&mut self) {
-        let _ = self.daemon.kill();
-        let _ = self.daemon.wait();
-    }
 }
 
 /// A user in a folder of their own.
@@ -62,6 +38,8 @@ impl User {
     pub fn in_its_place(&self, mut command: Command, folder: &Path) -> Command {
         command.current_dir(folder);
         command.env("CARGO_NET_OFFLINE", "true").env("CARGO_TARGET_DIR", target()).env_remove("RUST_BACKTRACE");
+        // Nobody debugs what is built here, and it is linked faster without.
+        command.env("CARGO_PROFILE_DEV_DEBUG", "0");
         command.env("ERL_EPMD_PORT", &self.epmd.port).stdin(Stdio::null());
         // A home of its own, where Erlang keeps its cookie; but cargo's and rustup's things are where they are.
         if let Some(home) = std::env::home_dir() {
@@ -93,6 +71,17 @@ impl User {
         let path = self.folder.path().join(name);
         lock(&path);
         path
+    }
+
+    /// Holds that rustfmt, as everybody has it, has nothing to change.
+    pub fn finds_formatted(&self, folder: &Path) {
+        let mut cargo = self.in_its_place(Command::new(env!("CARGO")), folder);
+        let output = cargo.args(["fmt", "--check"]).output().expect("start cargo");
+        let text = said(&output);
+        if text.contains("no such command") || text.contains("not installed") {
+            return skipped("cargo-otp: the form of the templates: no rustfmt");
+        }
+        assert!(output.status.success(), "{text}");
     }
 
     /// `cargo otp run`, once the greeter of the minimal template is there.
@@ -170,6 +159,18 @@ impl Running {
         assert!(sent.expect("start kill").success());
     }
 
+    /// To all of its group, as a terminal does.
+    pub fn signal_all(&self, signal: &str) {
+        let group = format!("-{}", self.child.id());
+        let sent = Command::new("kill").args(["-s", signal, "--", &group]).status();
+        assert!(sent.expect("start kill").success());
+    }
+
+    /// What it says until its end.
+    pub fn rest(&mut self) -> String {
+        std::io::read_to_string(&mut self.output).expect("a text")
+    }
+
     /// Its exit status.
     pub fn ends(&mut self) -> Option<i32> {
         self.child.wait().expect("wait for it").code()
@@ -181,14 +182,5 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Names what could not be tested, for whoever runs the tests.
-pub fn skipped(what: &str) {
-    eprintln!("skipped: {what}");
-    if let Some(list) = std::env::var_os("KIZAMI_SKIPPED") {
-        let list = File::options().append(true).create(true).open(list);
-        list.and_then(|mut file| writeln!(file, "{what}")).expect("the list of what was skipped");
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use otp::{
-    Args, Data, EventManager, Init, Pid, Server, Step, Task, Tree, events, gen_event, gen_server, gen_statem, one_for_one,
-    pool, supervisor, time, worker,
+    Args, Caller, Data, EventManager, Init, Next, Pid, Reply, Server, Step, Task, Tree, events, gen_event, gen_server, gen_statem,
+    one_for_one, pool, register, supervisor, time, worker,
 };
 
 otp::application!(root);
@@ -61,12 +61,13 @@ impl Asker {
 #[derive(Data)]
 pub struct Worker {
     begun: u32,
+    waiting: Vec<Caller<String>>,
 }
 
 #[gen_server]
 impl Worker {
     fn init() -> Init<Self> {
-        Ok(Worker { begun: 0 })
+        Ok(Worker { begun: 0, waiting: Vec::new() })
     }
 
     #[call]
@@ -76,6 +77,31 @@ impl Worker {
             while Pid::registered("done").is_none() {
                 time::sleep(Duration::from_millis(20)).await;
             }
+        }));
+    }
+
+    /// Is answered when it is over.
+    #[call]
+    fn when_over(&mut self, caller: Caller<String>) {
+        self.waiting.push(caller);
+    }
+
+    #[cast]
+    fn over(&mut self) {
+        self.waiting.drain(..).for_each(|caller| caller.reply("over".into()));
+    }
+
+    /// Begins a task of the name `idle`, once nothing comes for this long.
+    #[call]
+    fn rest(&mut self, ms: u64) -> Reply<()> {
+        Reply::new((), Next::WaitAtMost(Duration::from_millis(ms)))
+    }
+
+    #[timeout]
+    fn nothing_came(&mut self) {
+        drop(Task::spawn_unlinked(async {
+            register("idle");
+            time::sleep(Duration::from_secs(600)).await;
         }));
     }
 }

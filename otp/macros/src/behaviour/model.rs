@@ -58,7 +58,7 @@ impl Model {
     /// When there is too little to make a model of.
     pub(crate) fn read(arguments: TokenStream, item: TokenStream, shape: &Shape) -> Result<(Self, Problems)> {
         let attribute = shape.attribute;
-        let mut block: ItemImpl = syn::parse2(item).map_err(|e| {
+        let mut block = crate::bodies::block(item).map_err(|e| {
             Error::new(
                 e.span(),
                 format!("#[{attribute}] stands before `impl Name {{ … }}`, the block with the callbacks"),
@@ -249,7 +249,7 @@ impl Options {
 
 /// The block without the attributes that say what methods are for, if it is one.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
-    let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) else { return item };
+    let Ok(mut block) = crate::bodies::block(item.clone()) else { return item };
     for item in &mut block.items {
         if let ImplItem::Fn(function) = item {
             let _ = role(function, &mut Problems::default());

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Ctrl-C in one of the three, and what it counted is still known to the others; started again, it hears of it.
-//! `cargo test` tries the counting as plain Rust.
+//! `cargo test` tries the counting as plain Rust, and `cargo otp test` as a process of an Erlang VM.
 
 mod links;
 mod visits;

@@ -34,7 +34,10 @@ impl Links {
         others.retain(|other| *other != cluster::node());
         cluster::monitor_nodes();
         Timer::after(Duration::ZERO, &Look);
-        Ok(Links { others, there: HashSet::new() })
+        Ok(Links {
+            others,
+            there: HashSet::new(),
+        })
     }
 
     /// Nobody is told of nodes that were connected before this process asked to be told.
@@ -49,7 +52,11 @@ impl Links {
     #[call]
     async fn missing(&mut self) -> Vec<Name> {
         let there = cluster::nodes().await;
-        self.others.iter().filter(|other| !there.contains(other)).cloned().collect()
+        self.others
+            .iter()
+            .filter(|other| !there.contains(other))
+            .cloned()
+            .collect()
     }
 
     /// Connects with those that are missing. One that does not answer takes some seconds, in which nobody needs this process.

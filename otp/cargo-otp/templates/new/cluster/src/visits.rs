@@ -21,7 +21,10 @@ impl Visits {
         let all = Group::named("visits");
         all.monitor().await?;
         all.join().await?;
-        Ok(Visits { counts: BTreeMap::new(), all })
+        Ok(Visits {
+            counts: BTreeMap::new(),
+            all,
+        })
     }
 
     /// Counts one here; all visits that are known of.
@@ -30,7 +33,10 @@ impl Visits {
         *self.counts.entry(cluster::node()).or_default() += 1;
         let counts = &self.counts;
         // Who is not told now, because nobody can be, is told when it can be again.
-        let _ = self.all.broadcast(|other| other.learn(counts.clone())).await;
+        let _ = self
+            .all
+            .broadcast(|other| other.learn(counts.clone()))
+            .await;
         self.total()
     }
 
@@ -53,7 +59,9 @@ impl Visits {
     #[info]
     fn changed(&mut self, change: GroupChange<Visits>) {
         if let Membership::Joined(others) = change.change {
-            others.iter().for_each(|other| other.learn(self.counts.clone()));
+            others
+                .iter()
+                .for_each(|other| other.learn(self.counts.clone()));
         }
     }
 }
@@ -63,15 +71,36 @@ mod tests {
     use super::*;
 
     fn counts(all: &[(&str, u64)]) -> BTreeMap<Name, u64> {
-        all.iter().map(|(node, count)| (Name::new(*node).expect("a name"), *count)).collect()
+        all.iter()
+            .map(|(node, count)| (Name::new(*node).expect("a name"), *count))
+            .collect()
     }
 
     #[test]
     fn what_is_heard_late_or_twice_changes_nothing() {
-        let mut visits = Visits { counts: BTreeMap::new(), all: Group::named("visits") };
-        for heard in [&[("a", 2), ("b", 1)][..], &[("a", 1)], &[("b", 5)], &[("a", 2), ("b", 1)]] {
+        let mut visits = Visits {
+            counts: BTreeMap::new(),
+            all: Group::named("visits"),
+        };
+        for heard in [
+            &[("a", 2), ("b", 1)][..],
+            &[("a", 1)],
+            &[("b", 5)],
+            &[("a", 2), ("b", 1)],
+        ] {
             visits.learn(counts(heard));
         }
-        assert_eq!((visits.total(), visits.counts), (7, counts(&[("a", 2), ("b", 5)])));
+        assert_eq!(
+            (visits.total(), visits.counts),
+            (7, counts(&[("a", 2), ("b", 5)]))
+        );
+    }
+
+    // As a process: in an Erlang VM, alone.
+    #[otp::test]
+    async fn a_visit_is_counted_here_at_once() {
+        let visits = Visits::start_link().await.unwrap();
+        assert_eq!(visits.visit().await.unwrap(), 1);
+        assert_eq!(visits.total().await.unwrap(), 1);
     }
 }

@@ -40,6 +40,9 @@ mod tests {
     async fn a_greeter_counts() {
         let greeter = Greeter::start_link().await.unwrap();
         greeter.greet("Ada".into()).await.unwrap();
-        assert_eq!(greeter.greet("Joe".into()).await.unwrap(), "Hello, Joe! You are number 2.");
+        assert_eq!(
+            greeter.greet("Joe".into()).await.unwrap(),
+            "Hello, Joe! You are number 2."
+        );
     }
 }

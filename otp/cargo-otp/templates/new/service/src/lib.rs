@@ -18,7 +18,9 @@ otp::application!(root);
 /// The stores come after the meter that they use: when it is started anew, so are they.
 #[supervisor]
 pub fn root() -> Tree {
-    rest_for_one().child(worker::<Meter>(()).name("meter")).child(supervisor::<stores>(()))
+    rest_for_one()
+        .child(worker::<Meter>(()).name("meter"))
+        .child(supervisor::<stores>(()))
 }
 
 /// Each store stands alone: a panic in one leaves the other as it is.

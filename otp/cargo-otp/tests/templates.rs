@@ -1,0 +1,49 @@
+//! Every template as it comes: what is made of it is formatted, compiles without a warning, and passes the tests that it has.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use common::{User, said};
+
+/// The templates are the folders there; no other list is needed here either.
+fn templates() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/new");
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .expect("the templates")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_made_of_a_template_passes_its_own_tests() {
+    let user = User::new();
+    let all = templates();
+    assert!(all.len() >= 4, "{all:?}");
+    for template in all {
+        let path = user.application(&format!("as_{template}"), &template);
+        user.finds_formatted(&path);
+        let inside = user.done(&path, &["test"]);
+        assert!(!inside.contains("warning") && !inside.contains("running 0"), "{template}: {inside}");
+        let mut cargo = user.in_its_place(Command::new(env!("CARGO")), &path);
+        let output = cargo.args(["test", "--offline"]).output().expect("start cargo");
+        let plain = said(&output);
+        assert!(output.status.success() && !plain.contains("warning"), "{template}: {plain}");
+    }
+}
+
+#[test]
+fn a_machine_is_asked_and_its_time_is_over() {
+    let user = User::new();
+    let path = user.application("watered_one", "statem");
+    let talk = "spawn(fun() -> timer:sleep(300), ok = valve:give(garden, 10), valve:flowed(garden, 4), \
+                io:format(\"~p and ~p~n\", [valve:state(garden), valve:state(greenhouse)]), \
+                valve:flowed(garden, 6), io:format(\"~p~n\", [valve:given(garden)]), init:stop() end).";
+    let said = user.done(&path, &["run", "--vm=-eval", &format!("--vm={talk}")]);
+    assert!(said.contains("{open,#{left => 6}} and closed\n") && said.contains("\n10\n"), "{said}");
+}

@@ -1,0 +1,86 @@
+//! What the tests of applications in a real Erlang VM have in common: the application compiled into a folder, programs that are
+//! to succeed, and an epmd of a test's own.
+//!
+//! Users have `cargo otp test`; this is for tests that look at the library from Erlang, or start VMs in ways of their own. A test
+//! names its application (`use counter as _;`), so that its behaviours are linked in and can be asked for.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// A folder with the library of this name and its Erlang half, and more modules, given as name and text; all of it compiled. The
+/// native module is called `LIBRARY_native`.
+pub fn compiled(library: &str, more: &[(&str, &str)]) -> TempDir {
+    compiled_as(library, &format!("{library}_native"), more)
+}
+
+/// The same with another name for the native module.
+pub fn compiled_as(library: &str, native: &str, more: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut modules = Vec::new();
+    let sources = otp::generate::sources(native).into_iter().map(|source| (source.file, source.text));
+    for (file, text) in sources.chain(more.iter().map(|(name, text)| (format!("{name}.erl"), (*text).to_owned()))) {
+        fs::write(folder.path().join(&file), text).expect("write a source");
+        modules.extend(file.ends_with(".erl").then_some(file));
+    }
+    // Cargo puts the library beside the tests.
+    let own = std::env::current_exe().expect("this program's path");
+    fs::copy(own.with_file_name(format!("lib{library}.so")), folder.path().join(format!("{native}.so")))
+        .expect("copy the library");
+    run(folder.path(), Command::new("erlc").args(["-Werror", "+debug_info"]).args(modules));
+    folder
+}
+
+/// What a program prints that is to succeed, in this folder.
+pub fn run(folder: &Path, command: &mut Command) -> String {
+    let output = command.current_dir(folder).output().expect("erlc and erl, of Debian's package erlang-base");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let beginning: String = text.chars().take(20_000).collect();
+    assert!(output.status.success(), "{}: {beginning}", output.status);
+    text
+}
+
+/// Nodes of a test know each other by a daemon of their own, and no others.
+#[derive(Debug)]
+pub struct Epmd {
+    daemon: Child,
+    /// For `ERL_EPMD_PORT`.
+    pub port: String,
+}
+
+impl Epmd {
+    pub fn start() -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its number");
+        let port = free.port().to_string();
+        let mut daemon = Command::new("epmd");
+        daemon.args(["-address", "127.0.0.1", "-port", &port]).stderr(Stdio::null());
+        let epmd = Self { daemon: daemon.spawn().expect("start epmd, of Debian's package erlang-base"), port };
+        let began = Instant::now();
+        while TcpStream::connect(free).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(60), "epmd does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        epmd
+    }
+}
+
+impl Drop for Epmd {
+    fn drop(&mut self) {
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+    }
+}
+
+/// Names what could not be tested, for whoever runs the tests.
+pub fn skipped(what: &str) {
+    eprintln!("skipped: {what}");
+    if let Some(list) = std::env::var_os("KIZAMI_SKIPPED") {
+        let list = File::options().append(true).create(true).open(list);
+        list.and_then(|mut file| writeln!(file, "{what}")).expect("the list of what was skipped");
+    }
+}
