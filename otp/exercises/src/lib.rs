@@ -3,7 +3,9 @@
 mod cluster;
 mod dirty;
 mod links;
+mod logging;
 mod mailboxes;
+mod measuring;
 mod panics;
 mod pools;
 mod returns;

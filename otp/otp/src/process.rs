@@ -81,7 +81,10 @@ pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'
             let slot = SLOTS.keep(env, process);
             env.tuple(&[slot.raw(), turn.with_orders(env, result).raw()])
         }
-        Started::Else(result) => result,
+        Started::Else(result) => {
+            crate::observe::rescue(env, turn);
+            result
+        }
     })
 }
 

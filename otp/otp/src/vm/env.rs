@@ -132,8 +132,8 @@ impl<'a> Env<'a> {
     }
 }
 
-/// Sends what `message` makes to a process of this node, from whatever thread.
-pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m>) -> Term<'m>) {
+/// Sends what `message` makes to a process of this node, from whatever thread; `false` when there is none any more.
+pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m>) -> Term<'m>) -> bool {
     struct Own(*mut RawEnv);
     impl Drop for Own {
         fn drop(&mut self) {
@@ -147,6 +147,6 @@ pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m
         let own = Own((vm().alloc_env)());
         let message = message(Env::new(own.0));
         let caller = super::try_turn(|env, _| env.raw).unwrap_or(ptr::null_mut());
-        (vm().send)(caller, &raw const to, own.0, message.raw());
+        (vm().send)(caller, &raw const to, own.0, message.raw()) != 0
     }
 }

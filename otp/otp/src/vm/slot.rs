@@ -128,9 +128,12 @@ impl<T: Send> SlotType<T> {
 /// What the VM calls when nothing refers to the resource any more.
 unsafe extern "C" fn destroy<T>(env: *mut RawEnv, object: *mut c_void) {
     // SAFETY: the VM gives an environment that is valid for the call.
-    let turn = Turn::new(unsafe { Env::new(env) }, false);
+    let env = unsafe { Env::new(env) };
+    let turn = Turn::new(env, false);
     // SAFETY: `keep` wrote a slot there, and the VM calls this once, when nobody can reach it any more.
     let slot = unsafe { ManuallyDrop::new(object.cast::<Slot<T>>().read()) };
     // A value whose drop panics is leaked rather than let through the VM.
     let _ = catch_unwind(AssertUnwindSafe(|| turn.enter(|| drop(ManuallyDrop::into_inner(slot)))));
+    // Nobody does what a drop orders, but what it tells is told.
+    crate::observe::rescue(env, &turn);
 }
