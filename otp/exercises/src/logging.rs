@@ -49,6 +49,19 @@ impl Teller {
     }
 }
 
+/// Says something when it starts.
+pub struct LogSayer;
+
+#[gen_server]
+impl LogSayer {
+    fn init() -> Init<Self> {
+        info!(by = "log_sayer", "it begins");
+        warn!("look out");
+        error!(target: "exercises::logging::quiet", "nobody hears this");
+        Ok(LogSayer)
+    }
+}
+
 impl Drop for Teller {
     fn drop(&mut self) {
         info!(target: "exercises::dropped", "a state is dropped");
@@ -77,6 +90,7 @@ async fn listen() {
                 ets:new(kept_log, [public, named_table, ordered_set]),
                 {module, _} = code:load_binary(kept_log, "kept_log", Code),
                 ok = logger:add_handler(kept_log, kept_log, #{}),
+                ok = logger:set_handler_config(default, level, critical),
                 receive {'$gen_call', From, _} -> gen_server:reply(From, ok) end,
                 receive never -> ok end
             end),
@@ -131,7 +145,7 @@ async fn an_event_is_a_report_with_what_erlang_says_of_its_own() {
     let raw = told("the report", "io_lib:format(\"~tp\", [maps:get(msg, E)])").await.remove(0);
     assert_eq!(
         raw.split_whitespace().collect::<String>(),
-        "{report,#{message=><<\"thereport\">>,debug=><<\"Some(1)\">>,number=>7,half=>0.5,fine=>true}}"
+        "{report,#{debug=><<\"Some(1)\">>,fine=>true,half=>0.5,message=><<\"thereport\">>,number=>7}}"
     );
     let expected = "is_list(maps:get(file, Meta)) andalso is_integer(maps:get(line, Meta)) andalso P =:= maps:get(pid, Meta) \
                     andalso abs(maps:get(time, Meta) - os:system_time(microsecond)) < 60000000 andalso is_pid(maps:get(gl, Meta)) \
@@ -237,28 +251,24 @@ async fn what_was_told_before_a_panic_or_a_start_that_fails_is_not_lost() {
 }
 
 #[otp::test]
-async fn threads_that_tell_too_much_lose_it_and_that_is_told() {
+async fn a_process_that_tells_much_is_slowed_down_and_loses_nothing() {
+    listen().await;
+    let teller = Teller::start_link("good".into()).await.expect("it starts");
+    teller.flood("a stream".into(), 900).await.expect("it does");
+    assert_eq!(told("a stream", "M").await.len(), 900);
+}
+
+#[otp::test]
+#[ignore = "what others tell may be lost meanwhile, so it runs in a VM of its own"]
+async fn of_what_threads_tell_too_much_it_is_told_how_much_was_lost() {
     listen().await;
     let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(|| (0..20_000).for_each(|n| info!(n, "a flood")))).collect();
     threads.into_iter().for_each(|thread| thread.join().expect("it ends"));
-    until(
-        "lists:any(fun({_, _, #{msg := {report, #{label := {otp, lost_events}}}}}) -> true; (_) -> false end, \
-         ets:tab2list(kept_log))",
-    )
-    .await;
-    let lost: u64 = evaluate(
-        "lists:sum([N || {_, _, #{msg := {report, #{label := {otp, lost_events}, count := N}}}} <- ets:tab2list(kept_log)])",
-    )
-    .await
-    .expect("a sum")
-    .get()
-    .expect("a number");
-    let arrived = told("a flood", "M").await.len() as u64;
-    assert!(arrived >= 1000 && lost > 0 && arrived + lost <= 80_000, "{arrived} arrived, {lost} were lost");
-    // A process is slowed down instead: none of what it tells within one callback is lost.
-    let teller = Teller::start_link("good".into()).await.expect("it starts");
-    teller.flood("a stream".into(), 500).await.expect("it does");
-    assert_eq!(told("a stream", "M").await.len(), 500);
+    let lost = "[N || {_, _, #{msg := {report, #{label := {otp, lost_events}, count := N}}}} <- ets:tab2list(kept_log)]";
+    let arrived = "length([n || {_, _, #{msg := {report, #{message := <<\"a flood\">>}}}} <- ets:tab2list(kept_log)])";
+    // Each is either told or counted.
+    until(&format!("lists:sum({lost}) + {arrived} =:= 80000 andalso {lost} =/= []")).await;
+    until(&format!("{arrived} >= 1000")).await;
 }
 
 #[otp::test]

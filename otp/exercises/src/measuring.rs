@@ -193,10 +193,10 @@ async fn spans_tell_of_the_start_and_of_the_end_or_why_there_was_none() {
     assert!(LONGEST.load(Ordering::Relaxed) >= 20_000_000);
     within(Duration::from_millis(5), WORK.follow(boiler, sleep(Duration::from_secs(60)))).await.expect_err("it is too long");
     otp::yield_now().await;
-    assert_eq!(last("exception").await, "{[duration],#{reason=>cancelled,kind=>error,device=><<\"boiler\">>}}");
+    assert_eq!(last("exception").await, "{[duration],#{device=><<\"boiler\">>,kind=>error,reason=>cancelled}}");
     std::panic::catch_unwind(|| WORK.run(boiler, || panic!("the work"))).expect_err("it panics");
     otp::yield_now().await;
-    assert_eq!(last("exception").await, "{[duration],#{reason=>panic,kind=>error,device=><<\"boiler\">>}}");
+    assert_eq!(last("exception").await, "{[duration],#{device=><<\"boiler\">>,kind=>error,reason=>panic}}");
 }
 
 #[otp::test]

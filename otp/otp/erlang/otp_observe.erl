@@ -86,8 +86,9 @@ told(Count) ->
     case 'MODULE':observe(told, Count) of
         0 -> ok;
         Lost ->
-            logger:warning(#{label => {otp, lost_events}, count => Lost},
-                           #{domain => [otp], report_cb => fun report/1})
+            %% At whatever level the node is: somebody wanted them.
+            logger:macro_log(#{}, warning, #{label => {otp, lost_events}, count => Lost},
+                             #{domain => [otp], report_cb => fun report/1})
     end.
 
 %% Asks it for something that must be in force afterwards.
