@@ -16,6 +16,7 @@
 
 mod acceptor;
 mod connection;
+mod events;
 mod hub;
 mod protocol;
 
