@@ -262,9 +262,11 @@ async fn a_process_that_tells_much_is_slowed_down_and_loses_nothing() {
 #[ignore = "what others tell may be lost meanwhile, so it runs in a VM of its own"]
 async fn of_what_threads_tell_too_much_it_is_told_how_much_was_lost() {
     listen().await;
-    let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(|| (0..20_000).for_each(|n| info!(n, "a flood")))).collect();
+    let threads: Vec<_> =
+        (0..4).map(|_| std::thread::spawn(|| (0..20_000).for_each(|n| info!(n, "a flood")))).collect();
     threads.into_iter().for_each(|thread| thread.join().expect("it ends"));
-    let lost = "[N || {_, _, #{msg := {report, #{label := {otp, lost_events}, count := N}}}} <- ets:tab2list(kept_log)]";
+    let lost =
+        "[N || {_, _, #{msg := {report, #{label := {otp, lost_events}, count := N}}}} <- ets:tab2list(kept_log)]";
     let arrived = "length([n || {_, _, #{msg := {report, #{message := <<\"a flood\">>}}}} <- ets:tab2list(kept_log)])";
     // Each is either told or counted.
     until(&format!("lists:sum({lost}) + {arrived} =:= 80000 andalso {lost} =/= []")).await;
@@ -315,13 +317,33 @@ async fn what_events_cost() {
         log::info!("nobody wants it {n}");
     }
     println!("one of the crate log: {:.2} ns", began.elapsed().as_nanos() as f64 / f64::from(TIMES));
+    // With a handler that does nothing, so that it is not what is measured.
+    let module = r#"
+        Forms = [begin {ok, T, _} = erl_scan:string(S), {ok, F} = erl_parse:parse_form(T), F end
+                 || S <- ["-module(deaf).", "-export([log/2, tell/1]).", "log(_, _) -> ok.", "tell(0) -> ok;"
+                          "tell(N) -> logger:macro_log(#{file => \"deaf.erl\", line => 1}, info, #{message => <<\"one of many\">>, n => N}, #{}), tell(N - 1)."]],
+        {ok, _, Code} = compile:forms(Forms),
+        {module, _} = code:load_binary(deaf, "deaf", Code),
+        logger:remove_handler(default),
+        ok = logger:add_handler(deaf, deaf, #{}),
+        {Took, ok} = timer:tc(deaf, tell, [100000]),
+        Took * 1000 div 100"#;
+    let erlang: u64 = evaluate(module).await.expect("a module").get().expect("a number");
+    println!("one that Erlang code tells: {} ns", erlang / 1000);
     let teller = Teller::start_link("good".into()).await.expect("it starts");
     for wanted in ["info", "warn"] {
         otp::log::set_levels(wanted.parse().expect("levels"));
         let began = std::time::Instant::now();
-        for _ in 0..100 {
-            teller.flood("one of many".into(), 500).await.expect("it does");
+        for _ in 0..1000 {
+            teller.flood("one of many".into(), 100).await.expect("it does");
         }
-        println!("one in a callback, at {wanted}: {:.0} ns", began.elapsed().as_nanos() as f64 / 50_000.0);
+        println!("one in a callback, at {wanted}: {:.0} ns", began.elapsed().as_nanos() as f64 / 100_000.0);
     }
+    otp::log::set_levels("info".parse().expect("levels"));
+    let told = std::thread::spawn(|| {
+        let began = std::time::Instant::now();
+        (0..500).for_each(|n| info!(n, "one of many"));
+        began.elapsed().as_nanos() as f64 / 500.0
+    });
+    println!("one on a thread: {:.0} ns", told.join().expect("it ends"));
 }

@@ -120,7 +120,9 @@ async fn processes_handle_events_for_as_long_as_they_live() {
 #[otp::test]
 async fn erlang_attaches_as_to_telemetry() {
     let listener = Listener::start_link().await.expect("it starts");
-    evaluate("ets:new(measured, [public, named_table, ordered_set, {heir, whereis(init), kept}])").await.expect("a table");
+    evaluate("ets:new(measured, [public, named_table, ordered_set, {heir, whereis(init), kept}])")
+        .await
+        .expect("a table");
     let attach = "exercises_telemetry:attach(test, [exercises, for_erlang], \
                   fun(N, M, A, C) -> ets:insert(measured, {erlang:unique_integer([monotonic]), self(), {N, M, A, C}}) end, config)";
     assert_eq!(format!("{:?}", evaluate(attach).await.expect("a term")), "ok");
@@ -130,7 +132,8 @@ async fn erlang_attaches_as_to_telemetry() {
     let all = "[{pid_to_list(P), E} || {_, P, E} <- ets:tab2list(measured)]";
     let event = "{[exercises,for_erlang],#{value => 21.5},#{device => <<\"boiler\">>},config}";
     let expected = format!("[{{\"{:?}\",{event}}}]", pid(&listener));
-    let shown = evaluate(&format!("unicode:characters_to_binary(io_lib:format(\"~0tp\", [{all}]))")).await.expect("a text");
+    let shown =
+        evaluate(&format!("unicode:characters_to_binary(io_lib:format(\"~0tp\", [{all}]))")).await.expect("a text");
     assert_eq!(shown.get::<String>().expect("a text"), expected);
     // From where no process is.
     std::thread::spawn(|| FOR_ERLANG.execute(|| (Reading { value: 1.0 }, boiler()))).join().expect("it ends");
@@ -191,7 +194,9 @@ async fn spans_tell_of_the_start_and_of_the_end_or_why_there_was_none() {
     });
     WORK.follow(boiler, sleep(Duration::from_millis(20))).await;
     assert!(LONGEST.load(Ordering::Relaxed) >= 20_000_000);
-    within(Duration::from_millis(5), WORK.follow(boiler, sleep(Duration::from_secs(60)))).await.expect_err("it is too long");
+    within(Duration::from_millis(5), WORK.follow(boiler, sleep(Duration::from_secs(60))))
+        .await
+        .expect_err("it is too long");
     otp::yield_now().await;
     assert_eq!(last("exception").await, "{[duration],#{device=><<\"boiler\">>,kind=>error,reason=>cancelled}}");
     std::panic::catch_unwind(|| WORK.run(boiler, || panic!("the work"))).expect_err("it panics");

@@ -35,7 +35,7 @@ pub(crate) enum Teller {
     Own,
     /// A process, but another one tells it.
     Process(RawPid),
-    /// A thread of the user's.
+    /// A thread of the user's; or one of the VM's that drops what no process has any more.
     Thread,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn tell<const N: usize>(what: &Atom, make: impl for<'m> FnOnce(Env<'m
     let mut make = Some(make);
     let elsewhere = try_turn(|env, turn| {
         if turn.dirty || turn.ordered() >= MOST_ORDERED {
-            return Teller::Process(env.own_pid());
+            return env.running().map_or(Teller::Thread, Teller::Process);
         }
         if let Some(make) = make.take() {
             turn.order(env, what, &make(env, Teller::Own));

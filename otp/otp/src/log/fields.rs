@@ -63,8 +63,8 @@ impl Fields {
         newer.0.into_iter().for_each(|(name, value)| self.put(name, value));
     }
 
-    /// Puts them into a map that is being made, and what the code does not give there.
-    pub(super) fn into_map<'a>(&self, env: Env<'a>, more: &[(&crate::vm::Atom, Term<'a>)]) -> Term<'a> {
+    /// A map of them, and of what else is given where they have no such name.
+    pub(super) fn map<'a>(&self, env: Env<'a>, more: &[(&crate::vm::Atom, Term<'a>)]) -> Term<'a> {
         let (mut keys, mut values): (Vec<RawTerm>, Vec<RawTerm>) = (Vec::new(), Vec::new());
         for (key, value) in more {
             if !self.0.iter().any(|(name, _)| *name == key.name()) {

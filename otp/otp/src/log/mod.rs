@@ -17,7 +17,24 @@
 //! ```
 //!
 //! [`application!`](crate::application) sees to it; an application adds the crate `tracing`, or `log`, and nothing else. Who wants
-//! another subscriber names it there.
+//! another subscriber names what makes it, and says there too what becomes of records of `log`:
+//!
+//! ```
+//! use otp::{Tree, one_for_one, supervisor};
+//! use tracing::Subscriber;
+//!
+//! otp::application!(root, subscriber = mine);
+//!
+//! fn mine() -> impl Subscriber {
+//!     otp::log::ToLogger::new()
+//! }
+//!
+//! #[supervisor]
+//! pub fn root() -> Tree {
+//!     one_for_one()
+//! }
+//! # fn main() {}
+//! ```
 //!
 //! **What a handler gets** is a report: `#{message => <<"reading failed">>, error => <<"the line is cut">>}`, with a key for each field
 //! and, in a span, `span => <<"connection{port=7070}">>`. Numbers, booleans and texts are such in Erlang too; what is told by
@@ -109,12 +126,14 @@ pub(crate) fn node_has(level: &str) {
     change(|in_force| in_force.node = level);
 }
 
-/// Events go to logger.
+/// Events of `tracing` and records of `log` go to logger.
 pub(crate) fn begin() {
     begin_with(ToLogger::new);
+    #[cfg(feature = "log")]
+    records::begin(most());
 }
 
-/// What `application!` does where it is told of another subscriber.
+/// What `application!` does where it is told of another subscriber. Records of `log` go where that sends them.
 #[doc(hidden)]
 pub fn begin_with<S: Subscriber + Send + Sync + 'static>(make: impl FnOnce() -> S) {
     match std::env::var(VARIABLE).map(|text| text.parse()) {
@@ -126,8 +145,6 @@ pub fn begin_with<S: Subscriber + Send + Sync + 'static>(make: impl FnOnce() -> 
     let Ok(subscriber) = catch_unwind(AssertUnwindSafe(make)) else { return };
     // A library has one: another was set before only by code that runs when a library is loaded.
     let _ = dispatcher::set_global_default(Dispatch::new(subscriber));
-    #[cfg(feature = "log")]
-    records::begin(most());
 }
 
 /// The name of a level in logger.

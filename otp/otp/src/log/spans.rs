@@ -70,12 +70,14 @@ pub(super) fn close(id: &span::Id) -> bool {
 
 pub(super) fn enter(id: &span::Id) {
     if let Some(span) = get(id) {
-        ENTERED.with_borrow_mut(|entered| entered.push((id.into_u64(), span)));
+        // A thread that ends may have none any more.
+        let _ = ENTERED.try_with(|entered| entered.borrow_mut().push((id.into_u64(), span)));
     }
 }
 
 pub(super) fn exit(id: &span::Id) {
-    let left = ENTERED.with_borrow_mut(|entered| {
+    let left = ENTERED.try_with(|entered| {
+        let mut entered = entered.borrow_mut();
         let at = entered.iter().rposition(|(number, _)| *number == id.into_u64())?;
         Some(entered.remove(at))
     });
@@ -113,7 +115,7 @@ impl Span {
     pub(super) fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
         let maps = self.path().into_iter().map(|span| {
             let fields = span.fields.lock().unwrap_or_else(PoisonError::into_inner);
-            fields.into_map(env, &[(atom!("name"), span.metadata.name().to_owned().encode(env))]).raw()
+            fields.map(env, &[(atom!("name"), span.metadata.name().to_owned().encode(env))]).raw()
         });
         env.list(&maps.collect::<Vec<_>>())
     }

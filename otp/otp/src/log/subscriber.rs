@@ -114,7 +114,7 @@ pub(super) fn log(level: &Level, fields: &Fields, span: Option<Arc<Span>>, at: A
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_micros() as i64);
     tell(atom!("log"), |env, teller| {
         let path = span.as_ref().map(|span| (atom!("span"), span.text().encode(env)));
-        let report = fields.into_map(env, path.as_slice());
+        let report = fields.map(env, path.as_slice());
         let metadata = metadata(env, teller, time, span.as_deref(), at);
         [name(level).term(env), report, metadata]
     });

@@ -11,7 +11,7 @@ use crate::address::{Pid, To};
 use crate::atom;
 use crate::data::{Data, Malformed, Name};
 use crate::observe::{Teller, tell};
-use crate::vm::{Env, Term, send_from_anywhere, turn, try_turn};
+use crate::vm::{Env, Term, send_from_anywhere, try_turn, turn};
 
 /// A kind of event, with the types of what is measured and of what that is about: a `static`.
 pub struct Event<M, A = ()> {
@@ -24,8 +24,10 @@ pub struct Event<M, A = ()> {
     _sent: PhantomData<fn(M, A)>,
 }
 
+type Function<M, A> = Arc<dyn Fn(&M, &A) + Send + Sync>;
+
 enum Handler<M, A> {
-    Function(Arc<dyn Fn(&M, &A) + Send + Sync>),
+    Function(Function<M, A>),
     Process(Pid),
 }
 
@@ -53,13 +55,7 @@ impl<M, A> fmt::Debug for Event<M, A> {
 impl<M, A> Event<M, A> {
     /// The event of this name, the parts of which are atoms in Erlang. It begins with the name of the application.
     pub const fn new(name: &'static [&'static str]) -> Self {
-        Self {
-            name,
-            last: None,
-            known: AtomicU32::new(0),
-            handlers: RwLock::new(Vec::new()),
-            _sent: PhantomData,
-        }
+        Self { name, last: None, known: AtomicU32::new(0), handlers: RwLock::new(Vec::new()), _sent: PhantomData }
     }
 
     pub(super) const fn of_span(name: &'static [&'static str], last: &'static str) -> Self {
@@ -173,9 +169,7 @@ impl<M: Data, A: Data> Event<M, A> {
                 turn.send_last(env);
                 env.send(*process, self.message(env, measured, about))
             }),
-            (To::Local(process), None) => {
-                send_from_anywhere(*process, |env| self.message(env, measured, about))
-            },
+            (To::Local(process), None) => send_from_anywhere(*process, |env| self.message(env, measured, about)),
             // After what was ordered before, or to another node.
             (to, Some(_)) => {
                 to.send(|env| self.message(env, measured, about));
@@ -233,11 +227,7 @@ impl<M: Data, A: Data> Data for Happened<M, A> {
 
     fn erlang_type() -> String {
         let map = |nothing: bool, of: String| if nothing { "#{}".into() } else { of };
-        format!(
-            "{{telemetry, [atom()], {}, {}}}",
-            map(M::NOTHING, M::erlang_type()),
-            map(A::NOTHING, A::erlang_type())
-        )
+        format!("{{telemetry, [atom()], {}, {}}}", map(M::NOTHING, M::erlang_type()), map(A::NOTHING, A::erlang_type()))
     }
 }
 

@@ -22,7 +22,7 @@
 //! ```
 //!
 //! Erlang sees `telemetry:execute([gateway, reading], #{value => 21.5}, #{device => <<"boiler">>})`. Measurements and metadata are
-//! structs that derive [`Data`], so maps there; `()` is an empty map.
+//! structs that derive [`Data`](crate::Data), so maps there; `()` is an empty map.
 //!
 //! **Nothing is made when nobody handles it**: the closure does not run, and what remains is two looks at variables.
 //!

@@ -43,9 +43,10 @@ pub static UPGRADED: Event<Upgrade> = Event::new(&["otp", "upgrade"]);
 
 #[cold]
 pub(crate) fn panicked(env: Env<'_>, message: &str, file: &str, line: u32) {
+    let Some(process) = env.running() else { return };
     PANICKED.execute(|| {
         let at = At { message: message.to_owned(), file: file.to_owned(), line };
-        (Count { count: 1 }, Where { process: Pid(To::Local(env.own_pid())), at })
+        (Count { count: 1 }, Where { process: Pid(To::Local(process)), at })
     });
 }
 
