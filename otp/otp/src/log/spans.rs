@@ -120,3 +120,31 @@ impl Span {
         env.list(&maps.collect::<Vec<_>>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tracing::warn_span;
+
+    use super::get;
+    use crate::log::ToLogger;
+
+    #[test]
+    fn a_span_is_there_for_as_long_as_a_handle_is_and_its_parents_for_as_long_as_it_is() {
+        tracing::subscriber::with_default(ToLogger::new(), || {
+            let outer = warn_span!("outer", port = 7070, peer = tracing::field::Empty);
+            let (id, again) = (outer.id().expect("it is on"), outer.clone());
+            outer.record("peer", "boiler");
+            let inner = outer.in_scope(|| warn_span!("inner"));
+            let inner_id = inner.id().expect("it is on");
+            drop(outer);
+            assert!(get(&id).is_some());
+            drop(again);
+            assert!(get(&id).is_none());
+            let span = get(&inner_id).expect("it is open");
+            assert_eq!(span.text(), "outer{port=7070 peer=boiler}:inner");
+            drop((inner, span));
+            assert!(get(&inner_id).is_none());
+            assert!(tracing::Span::current().is_none());
+        });
+    }
+}
