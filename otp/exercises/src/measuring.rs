@@ -138,6 +138,9 @@ async fn erlang_attaches_as_to_telemetry() {
     // From where no process is.
     std::thread::spawn(|| FOR_ERLANG.execute(|| (Reading { value: 1.0 }, boiler()))).join().expect("it ends");
     until!(evaluate("ets:info(measured, size)").await.expect("a size").get() == Ok(2));
+    let wrong = "catch exercises_telemetry:attach(wrong, [<<\"no atom\">>], fun(_, _, _, _) -> ok end, none)";
+    let wrong = format!("element(1, element(2, ({wrong})))");
+    assert_eq!(format!("{:?}", evaluate(&wrong).await.expect("a term")), "badarg");
     let listed = "length(exercises_telemetry:list_handlers([exercises])) >= 1";
     assert_eq!(evaluate(listed).await.expect("a term").get(), Ok(true));
     assert_eq!(format!("{:?}", evaluate("exercises_telemetry:detach(test)").await.expect("a term")), "ok");

@@ -194,7 +194,7 @@ run({Id, _, Function, Config}, Name, Measurements, Metadata) ->
     catch
         Class:Reason:Stack ->
             %% Nobody waits for that: the process may be what this handler would call.
-            ?MODULE ! {detach, Id},
+            catch ?MODULE ! {detach, Id},
             logger:error(#{label => {otp, handler_failed}, handler => Id, event => Name, class => Class, reason => Reason,
                            stacktrace => Stack},
                          #{domain => [otp], report_cb => fun report/1})
@@ -207,7 +207,13 @@ report(#{handler := Id, event := Name, class := Class, reason := Reason, stacktr
 
 %% As those of telemetry; Function takes the name, what was measured, what about, and Config.
 attach(Id, Names, Function, Config) when is_function(Function, 4) ->
+    lists:all(fun is_name/1, Names) orelse erlang:error(badarg, [Id, Names, Function, Config]),
     ask({attach, {Id, Names, Function, Config}}).
+
+is_name(Name) ->
+    try Name =/= [] andalso lists:all(fun is_atom/1, Name)
+    catch error:_ -> false
+    end.
 
 detach(Id) ->
     ask({detach, Id}).
@@ -228,7 +234,7 @@ observed() ->
     Others = case erlang:function_exported(telemetry, list_handlers, 1) of
         true ->
             %% It may be loaded and not be started.
-            try [Name || #{event_name := Name} <- telemetry:list_handlers([])]
+            try [Name || #{event_name := Name} <- telemetry:list_handlers([]), is_name(Name)]
             catch _:_ -> []
             end;
         false ->
