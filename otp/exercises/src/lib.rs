@@ -21,6 +21,7 @@ otp::application!(root);
 /// What the tests of clusters find on other nodes, where the application runs; all others start what they need.
 #[supervisor]
 pub fn root() -> Tree {
+    tracing::info!("the tree is made");
     one_for_one()
         .child(worker::<cluster::Ledger>(0_i64).name("ledger"))
         .child(worker::<cluster::Observer>(()).name("observer"))

@@ -30,6 +30,7 @@ fn levels_and_floods_of_events_are_what_they_are_said_to_be() {
     let say =
         "{ok, _} = application:ensure_all_started(exercises), log_sayer:start_link(), timer:sleep(100), init:stop().";
     let said = vm.run(say, &[("OTP_LOG", "info,exercises::logging::quiet=off")]);
+    assert!(said.contains("the tree is made"), "{said}");
     assert!(said.contains("it begins by=log_sayer") && !said.contains("nobody hears"), "{said}");
     // A node has the level notice if nothing else is said.
     let said = vm.run(say, &[]);
