@@ -6,6 +6,7 @@ use std::time::Duration;
 use otp::net::{Readable, TcpListener};
 use otp::time::sleep;
 use otp::{Init, Pool, gen_server};
+use tracing::{info, warn};
 
 use crate::connection::Connection;
 
@@ -35,6 +36,7 @@ impl Acceptor {
             tries += 1;
         };
         listener.notify_readable()?;
+        info!(address = %listener.local()?, "it listens");
         Ok(Acceptor { listener, idle, connections: Pool::named("connections") })
     }
 
@@ -51,11 +53,14 @@ impl Acceptor {
                 Ok(Some(stream)) => {
                     let _ = stream.set_nodelay(true);
                     // A connection that does not start (there are too many) is closed with what it was handed over in.
-                    let _ = self.connections.start((stream.hand_over(), self.idle)).await;
+                    if let Err(why) = self.connections.start((stream.hand_over(), self.idle)).await {
+                        warn!(%why, "a connection is let go of");
+                    }
                 }
                 Ok(None) => break,
                 // No descriptor is free: the next end of a connection gives one back.
-                Err(_) => {
+                Err(error) => {
+                    warn!(error = &error as &dyn std::error::Error, "no connection can be taken in");
                     sleep(Duration::from_millis(50)).await;
                     break;
                 }

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use otp::net::{Filled, Handed, Lines, Outbox, Readable, TcpStream, Writable};
 use otp::time::Timer;
 use otp::{Data, Init, Next, Pid, Server, gen_server};
+use tracing::{Instrument as _, Span, info, info_span, warn};
 
+use crate::events::{Asks, REQUEST};
 use crate::hub::{Hub, HubApi as _};
 use crate::protocol::{LONGEST_LINE, Request, read};
 
@@ -28,6 +30,8 @@ pub struct Connection {
     wrong: u32,
     idle: Duration,
     heard: Instant,
+    /// What the log says an event of this connection is about.
+    span: Span,
 }
 
 /// Time to look whether anything was heard.
@@ -54,6 +58,7 @@ impl Connection {
             wrong: 0,
             idle,
             heard: Instant::now(),
+            span: info_span!("connection", device = tracing::field::Empty),
         })
     }
 
@@ -89,10 +94,14 @@ impl Connection {
             Ok(Filled::Nothing) => {}
             Ok(Filled::End) | Err(_) => return Next::stop(),
         }
+        let span = self.span.clone();
         while let Some(line) = self.lines.next_line() {
             let after = match line.map_err(|_| "the line is too long").and_then(|line| read(&line)) {
-                Ok(request) => self.answer(request).await,
-                Err(why) => self.refuse(why),
+                Ok(request) => {
+                    let asks = Asks { device: self.device.clone() };
+                    REQUEST.follow(|| asks, self.answer(request)).instrument(span.clone()).await
+                }
+                Err(why) => span.in_scope(|| self.refuse(why)),
             };
             if let After::Ends = after {
                 return Next::stop();
@@ -112,6 +121,7 @@ impl Connection {
     fn silence(&mut self, _look: Silence) -> Next {
         let silent = self.heard.elapsed();
         if silent >= self.idle {
+            info!(parent: &self.span, "nothing was heard for too long");
             return Next::stop();
         }
         Timer::after(self.idle - silent, &Silence);
@@ -125,6 +135,8 @@ impl Connection {
         match request {
             Request::Hello(name) => match hub.join(name.clone(), Pid::own()).await {
                 Ok(Ok(())) => {
+                    self.span.record("device", &name);
+                    info!("it says hello");
                     self.device = Some(name);
                     self.say("ok")
                 }
@@ -157,6 +169,7 @@ impl Connection {
 
     fn refuse(&mut self, why: &str) -> After {
         self.wrong += 1;
+        warn!(wrong = self.wrong, why, "a line is refused");
         match self.say(&format!("error {why}")) {
             After::Goes if self.wrong < MOST_WRONG => After::Goes,
             _ => After::Ends,

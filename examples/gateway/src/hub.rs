@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use otp::{Down, Init, Monitor, Pid, Server, gen_server};
 
 use crate::connection::{Connection, ConnectionApi as _};
+use crate::events::{Of, READING, Reading};
 
 /// Strangers name devices and keys, so there is an end to both.
 const MOST_DEVICES: usize = 100_000;
@@ -49,6 +50,7 @@ impl Hub {
     /// What a device has measured.
     #[cast]
     fn measured(&mut self, device: String, key: String, value: f64) {
+        READING.execute(|| (Reading { value }, Of { device: device.clone(), key: key.clone() }));
         let known = self.devices.entry(device).or_default();
         if known.values.len() < MOST_KEYS || known.values.contains_key(&key) {
             known.values.insert(key, value);

@@ -11,11 +11,15 @@
 //! 21.5
 //! ```
 //!
+//! `OTP_LOG=info` has it tell what goes on, and who wants the readings elsewhere too says in Erlang
+//! `gateway_telemetry:attach(mine, [gateway, reading], fun(_, #{value := V}, #{device := D}, _) -> … end, [])`: see `events`.
+//!
 //! What a line may be is said in `protocol`. From Erlang: `hub:value(hub, <<"boiler">>, <<"temp">>)`, `hub:tell(hub, <<"boiler">>,
 //! <<"open the valve">>)`. A connection that fails in whatever way, by what it sends or by a panic, ends alone.
 
 mod acceptor;
 mod connection;
+mod events;
 mod hub;
 mod protocol;
 

@@ -126,7 +126,14 @@ fn devices_report_and_are_asked_about_over_tcp_and_from_erlang() {
     let mut gateway = Gateway::start(LONG);
     let mut boiler = gateway.device("boiler");
     let mut room = gateway.device("room-1");
+    // Whoever wants to know what is reported is told of it.
+    let attached = gateway.ask(
+        "gateway_telemetry:attach(test, [gateway, reading], \
+         fun(_, #{value := V}, #{device := D, key := K}, _) -> persistent_term:put(reading, {D, K, V}) end, none)",
+    );
+    assert_eq!(attached, "ok");
     assert_eq!(boiler.ask("temp 61.5"), "ok");
+    gateway.ask_until("persistent_term:get(reading, none)", "{<<\"boiler\">>,<<\"temp\">>,61.5}");
     assert_eq!(room.ask("get boiler temp"), "61.5");
     assert_eq!(room.ask("get boiler level"), "none");
     assert_eq!(room.ask("devices"), "boiler room-1");

@@ -80,7 +80,10 @@ impl Shop {
 
     /// The builds whose native module is loaded.
     fn builds(&self) -> String {
-        self.ask("length([M || {M, _} <- code:all_loaded(), lists:suffix(\"_wait\", atom_to_list(M))])")
+        let tellers = self.ask("length([N || N <- registered(), lists:suffix(\"_observe\", atom_to_list(N))])");
+        let builds = self.ask("length([M || {M, _} <- code:all_loaded(), lists:suffix(\"_wait\", atom_to_list(M))])");
+        assert_eq!(tellers, builds, "each build has a process that tells what its threads do, and goes with it");
+        builds
     }
 }
 
@@ -103,6 +106,9 @@ fn a_shop_goes_on_through_upgrades_with_all_that_it_knows() {
         ),
         "ok"
     );
+    let attach = "lively_shop_telemetry:attach(kept, [otp, upgrade], \
+                  fun(_, M, _, _) -> persistent_term:put(upgrades, [M | persistent_term:get(upgrades, [])]) end, none)";
+    assert_eq!(shop.ask(attach), "ok");
 
     shop.change(second);
     let said = shop.upgraded();
@@ -120,6 +126,11 @@ fn a_shop_goes_on_through_upgrades_with_all_that_it_knows() {
         assert!(said.contains("1 counter") && said.contains("1000 thing"), "{said}");
         assert_eq!(shop.ask("counter:version(counter)"), version.to_string());
     }
+    assert_eq!(
+        shop.ask("[P >= 1006 andalso D > S || #{processes := P, duration := D, suspended := S} <- persistent_term:get(upgrades)]"),
+        "[true,true,true]",
+        "who handles events goes on to do so"
+    );
     assert_eq!(shop.ask(STOP), "{true,true}");
     assert_eq!(shop.ask("counter:upgraded(counter)"), "11", "the state is of its own form since the first one");
     assert_eq!(

@@ -3,7 +3,9 @@
 mod cluster;
 mod dirty;
 mod links;
+mod logging;
 mod mailboxes;
+mod measuring;
 mod panics;
 mod pools;
 mod returns;
@@ -20,6 +22,7 @@ otp::application!(root);
 /// What the tests of clusters find on other nodes, where the application runs; all others start what they need.
 #[supervisor]
 pub fn root() -> Tree {
+    tracing::info!("the tree is made");
     one_for_one()
         .child(worker::<cluster::Ledger>(0_i64).name("ledger"))
         .child(worker::<cluster::Observer>(()).name("observer"))

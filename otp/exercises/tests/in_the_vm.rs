@@ -25,6 +25,24 @@ fn panics_take_nothing_else_with_them() {
     tests_of(compiled().path(), &[], ["panics::", "--ignored"]);
 }
 
+/// In VMs where nobody else tells anything.
+#[test]
+fn levels_and_floods_of_events_are_what_they_are_said_to_be() {
+    let vm = vm::Vm::new();
+    tests_of(&vm, &[], ["levels_follow_logger", "--ignored"]);
+    tests_of(&vm, &[], ["of_what_threads_tell_too_much", "--ignored"]);
+    let say =
+        "{ok, _} = application:ensure_all_started(exercises), log_sayer:start_link(), timer:sleep(100), init:stop().";
+    let said = vm.run(say, &[("OTP_LOG", "info,exercises::logging::quiet=off")]);
+    assert!(said.contains("the tree is made"), "{said}");
+    assert!(said.contains("it begins by=log_sayer") && !said.contains("nobody hears"), "{said}");
+    // A node has the level notice if nothing else is said.
+    let said = vm.run(say, &[]);
+    assert!(!said.contains("it begins") && said.contains("look out"), "{said}");
+    let said = vm.run(say, &[("OTP_LOG", "loud")]);
+    assert!(said.contains("OTP_LOG is passed over: \"loud\" is neither a level"), "{said}");
+}
+
 #[test]
 fn nodes_talk_by_tls_as_without_it() {
     let folder = compiled();

@@ -59,7 +59,7 @@ family(Module) ->
     end.
 
 split(Module) ->
-    Form = "^(.+)_([0-9a-f]{8})(_(wait|event|statem|pool|test|move|upgrade))?$",
+    Form = "^(.+)_([0-9a-f]{8})(_(wait|observe|event|statem|pool|test|move|upgrade))?$",
     case re:run(atom_to_list(Module), Form, [{capture, [1, 2], list}]) of
         {match, [Name, Sum]} -> {Name, Sum};
         nomatch -> none

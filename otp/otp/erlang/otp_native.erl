@@ -26,12 +26,12 @@
 -export([start/5, start_link/5, enter/6, enter_pool/6, woken/2, successor/2, adopt/3, leave/4]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
--export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0]).
+-export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0, observe/2]).
 -export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
 -on_load(load/0).
 
 -nifs([init/2, restore/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
-       tests/1, test/1, realtime/0]).
+       tests/1, test/1, realtime/0, observe/2]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
                options :: [option()], debug = [] :: [sys:debug_option()],
@@ -43,7 +43,9 @@
 
 load() ->
     case erlang:load_nif(filename:rootname(code:which(?MODULE)), 0) of
-        ok -> ok;
+        ok ->
+            %% Where modules are loaded in an order of the node's own it may not be there yet: the start of the application sees to it.
+            try 'MODULE_observe':start_later() catch error:undef -> ok end;
         {error, {Why, Text}} ->
             logger:error("the library of ~p cannot be loaded: ~p: ~ts", [?MODULE, Why, Text]),
             {error, Why}
@@ -420,3 +422,4 @@ work_io(_Slot, _Number) -> erlang:nif_error(not_loaded).
 tests(_What) -> erlang:nif_error(not_loaded).
 test(_Number) -> erlang:nif_error(not_loaded).
 realtime() -> erlang:nif_error(not_loaded).
+observe(_What, _Content) -> erlang:nif_error(not_loaded).

@@ -10,7 +10,7 @@ main(Arguments) ->
     Tests = chosen(Words, Options),
     case lists:member("--list", Options) of
         true -> [io:format("~ts: test~n", [Name]) || {_, Name, _, _} <- Tests], halt(0);
-        false -> halt(run(Tests, Options))
+        false -> 'MODULE_observe':start(), halt(run(Tests, Options))
     end.
 
 chosen(Words, Options) ->

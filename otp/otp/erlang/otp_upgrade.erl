@@ -55,7 +55,9 @@ upgrade(#{application := Application, ebin := Ebin, timeout := Time}) ->
     {Own, Generated} = lists:partition(fun(Module) -> family(Module) =:= 'MODULE' end, Modules),
     New = [Module || Module <- Own, not erlang:module_loaded(Module)],
     try
-        [load(Module, Ebin) || Module <- New],
+        %% One may have been loaded by another one.
+        [load(Module, Ebin) || Module <- New, not erlang:module_loaded(Module)],
+        'MODULE_observe':start(),
         Files = [{Module, File, read(File)}
                  || Module <- Generated, File <- [filename:join(Ebin, text("~ts.beam", [Module]))]],
         case [Module || {Module, _, Code} <- Files, not is_loaded(Module, Code)] of
@@ -65,6 +67,7 @@ upgrade(#{application := Application, ebin := Ebin, timeout := Time}) ->
     catch
         throw:{failed, Lines} ->
             %% Nobody is in it.
+            New =:= [] orelse 'MODULE_observe':stop('MODULE_observe'),
             [begin code:delete(Module), code:soft_purge(Module) end || Module <- New],
             throw({failed, Lines})
     end.
@@ -98,6 +101,7 @@ prepared(Files) ->
     end.
 
 change(Application, Resource, Known, {Prepared, Generated}, Time) ->
+    Began = erlang:monotonic_time(),
     Deadline = now_ms() + Time,
     unused(Generated, Deadline),
     All = processes_of(Known),
@@ -116,6 +120,8 @@ change(Application, Resource, Known, {Prepared, Generated}, Time) ->
     %% The state of the build before is dropped with the last reference to it.
     [erlang:garbage_collect(Pid) || Pid <- maps:keys(Those)],
     Left = [Less || One <- processes_of(Known), Less <- left(One)],
+    Took = erlang:convert_time_unit(erlang:monotonic_time() - Began, native, nanosecond),
+    'MODULE_wait':settle('MODULE':observe(upgraded, {Took, Suspended * 1000000, map_size(Those)}), none),
     {ok, [{"Upgraded", text("~ts: ~ts", [Application, counted(maps:values(Those))])},
           {"Suspended", text("for ~b ms at most", [Suspended])}]
          ++ Grown ++ Failed ++ told_left(Left) ++ purge(Left, Failed)}.
@@ -203,6 +209,7 @@ purge(Left, Failed) ->
     end,
     Unused = Builds -- Used,
     Modules = [Module || {Module, Build} <- Loaded, lists:member(Build, Unused)],
+    [Module:stop(Module) || Module <- Modules, lists:suffix("_observe", atom_to_list(Module))],
     [code:delete(Module) || Module <- Modules],
     [code:soft_purge(Module) || Module <- Modules],
     [{"Unloaded", text("~ts", [lists:join(", ", [atom_to_list(Build) || Build <- Unused])])} || Unused =/= []].

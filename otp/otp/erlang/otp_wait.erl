@@ -93,6 +93,12 @@ order({apply, Number, Module, Function, Arguments}, _Slot, _Waits) ->
     catch
         Class:Reason -> {came, {Number, {raised, Class, Reason}}}
     end;
+order({log, Level, Report, Metadata}, _Slot, Waits) ->
+    'MODULE_observe':log(Level, Report, Metadata),
+    Waits;
+order({telemetry, Name, Measurements, Metadata}, _Slot, Waits) ->
+    'MODULE_observe':execute(Name, Measurements, Metadata),
+    Waits;
 order({cpu, Number}, Slot, _Waits) ->
     {came, {Number, 'MODULE':work_cpu(Slot, Number)}};
 order({io, Number}, Slot, _Waits) ->

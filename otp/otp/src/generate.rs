@@ -68,6 +68,7 @@ pub fn sources(native: &str) -> Vec<Source> {
     let mut sources = vec![
         module(native, own(include_str!("../erlang/otp_native.erl"))),
         module(&format!("{native}_wait"), own(include_str!("../erlang/otp_wait.erl"))),
+        module(&format!("{native}_observe"), own(include_str!("../erlang/otp_observe.erl"))),
         module(&format!("{native}_event"), own(include_str!("../erlang/otp_event.erl"))),
         module(&format!("{native}_statem"), own(include_str!("../erlang/otp_statem.erl"))),
         module(&format!("{native}_pool"), own(include_str!("../erlang/otp_pool.erl"))),
@@ -92,6 +93,8 @@ pub fn sources(native: &str) -> Vec<Source> {
     for application in inventory::iter::<Application>() {
         let callback = format!("{}_app", application.name);
         sources.push(module(&callback, application.callback(&callback, native)));
+        let telemetry = format!("{}_telemetry", application.name);
+        sources.push(module(&telemetry, application.telemetry(&telemetry, native)));
         let modules: Vec<_> =
             sources.iter().filter_map(|source| source.file.strip_suffix(".erl")).map(quoted).collect();
         let resource =
@@ -133,7 +136,8 @@ inventory::collect!(Application);
 impl Application {
     /// The module that OTP starts and stops it by.
     fn callback(&self, callback: &str, native: &str) -> String {
-        let (module, root, native) = (quoted(callback), quoted(self.root), quoted(native));
+        let (module, root, observe) = (quoted(callback), quoted(self.root), quoted(&format!("{native}_observe")));
+        let native = quoted(native);
         let start = if self.takes_arguments {
             format!("    {root}:start_link([unicode:characters_to_binary(A) || A <- init:get_plain_arguments()]).")
         } else {
@@ -141,8 +145,29 @@ impl Application {
         };
         format!(
             "%% The application {}: generated.\n-module({module}).\n-behaviour(application).\n-export([start/2, stop/1]).\n\n\
-             start(_Type, _Arguments) ->\n    %% What the machine was asked for, and what of it took effect.\n    \
+             start(_Type, _Arguments) ->\n    {observe}:start(),\n    %% What the machine was asked for, and what of it took effect.\n    \
              [logger:log(Level, \"~ts\", [Text]) || {{Level, Text}} <- {native}:realtime()],\n{start}\n\nstop(_State) ->\n    ok.\n",
+            self.name
+        )
+    }
+
+    /// The module by which Erlang and Elixir handle its events.
+    fn telemetry(&self, module: &str, native: &str) -> String {
+        let (module, observe) = (quoted(module), quoted(&format!("{native}_observe")));
+        format!(
+            "%% Who handles the events of {}, as in the library telemetry: generated.\n-module({module}).\n\
+             -export([attach/4, attach_many/4, detach/1, list_handlers/1]).\n-export_type([name/0, handler/0]).\n\n\
+             -type name() :: [atom()].\n\
+             -type handler() :: fun((name(), Measurements :: map(), Metadata :: map(), Config :: term()) -> term()).\n\n\
+             -spec attach(Id :: term(), name(), handler(), Config :: term()) -> ok | {{error, already_exists}}.\n\
+             attach(Id, Name, Function, Config) ->\n    {observe}:attach(Id, [Name], Function, Config).\n\n\
+             -spec attach_many(Id :: term(), [name()], handler(), Config :: term()) -> ok | {{error, already_exists}}.\n\
+             attach_many(Id, Names, Function, Config) ->\n    {observe}:attach(Id, Names, Function, Config).\n\n\
+             -spec detach(Id :: term()) -> ok | {{error, not_found}}.\n\
+             detach(Id) ->\n    {observe}:detach(Id).\n\n\
+             %% Of the events whose names begin so.\n\
+             -spec list_handlers(name()) -> [#{{id := term(), event_name := name(), function := handler(), config := term()}}].\n\
+             list_handlers(Prefix) ->\n    {observe}:list_handlers(Prefix).\n",
             self.name
         )
     }

@@ -13,9 +13,12 @@ pub mod event;
 pub mod generate;
 pub mod host;
 mod links;
+#[cfg(feature = "tracing")]
+pub mod log;
 mod mailbox;
 pub mod net;
 mod next;
+mod observe;
 mod pace;
 pub mod pool;
 pub mod process;
@@ -27,6 +30,7 @@ pub mod start;
 pub mod statem;
 pub mod supervisor;
 mod task;
+pub mod telemetry;
 pub mod testing;
 pub mod time;
 pub mod vm;
@@ -58,14 +62,24 @@ pub mod private {
     pub use inventory;
 
     pub use crate::host::answer;
+    pub use crate::observe::begin;
     pub use crate::show::{ByData, ByDebug, ByName, Shown};
 }
 
 /// Makes a crate an application that an Erlang VM loads: `otp::application!(root);`, where `root` is the function of the
 /// supervisor of all. It takes nothing, or [`Args`]. Stands once in a crate.
+///
+/// What the application tells by `tracing` and `log` goes to Erlang's logger (`otp::log`). Where it is to go elsewhere, a
+/// function says so: `otp::application!(root, subscriber = mine);`, where `mine()` makes a subscriber of `tracing`.
 #[macro_export]
 macro_rules! application {
     ($root:ident) => {
+        $crate::application!(@ $root, $crate::private::begin());
+    };
+    ($root:ident, subscriber = $make:path) => {
+        $crate::application!(@ $root, $crate::log::begin_with($make));
+    };
+    (@ $root:ident, $begin:expr) => {
         $crate::private::inventory::submit! {
             $crate::generate::Application {
                 name: env!("CARGO_PKG_NAME"),
@@ -80,7 +94,9 @@ macro_rules! application {
         // SAFETY: the name is the one that the VM expects, and a library has one.
         #[unsafe(no_mangle)]
         pub extern "C" fn nif_init() -> *const $crate::vm::abi::Entry {
-            $crate::vm::entry()
+            let entry = $crate::vm::entry();
+            $begin;
+            entry
         }
 
         /// What `cargo otp` looks up to ask for the Erlang half.

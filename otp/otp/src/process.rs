@@ -78,7 +78,10 @@ pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'
     let behaviour = *behaviours().get(index)?;
     Some(match (behaviour.init)(env, turn, argument) {
         Started::Process(slot, result) => env.tuple(&[slot.raw(), turn.with_orders(env, result).raw()]),
-        Started::Else(result) => result,
+        Started::Else(result) => {
+            crate::observe::rescue(env, turn);
+            result
+        }
     })
 }
 

@@ -46,6 +46,7 @@ const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"tests", 1, raw::<1, Tests>, 0),
     (c"test", 1, raw::<1, Test>, 0),
     (c"realtime", 0, raw::<0, Realtime>, DIRTY_IO),
+    (c"observe", 2, raw::<2, Observe>, 0),
     (c"work_cpu", 2, raw::<2, Work>, DIRTY_CPU),
     (c"work_io", 2, raw::<2, Work>, DIRTY_IO),
 ];
@@ -123,6 +124,15 @@ impl Native<0> for Realtime {
     }
 }
 
+/// `observe(What, Content)`: what the Erlang half tells of who listens to events; see `observe`.
+struct Observe;
+impl Native<2> for Observe {
+    fn call<'a>(env: Env<'a>, turn: &Turn, [what, content]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        let answer = crate::observe::asked(env, what, content)?;
+        Some(turn.with_orders(env, answer))
+    }
+}
+
 /// `tests(_)`: what `cargo otp test` can run.
 struct Tests;
 impl Native<1> for Tests {
@@ -156,7 +166,10 @@ unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
         Ok(None) => unsafe { (vm().make_badarg)(env.raw()) },
         Err(payload) => {
             turn.send_last(env);
-            let reason = Panic::taken(&*payload).encode(env);
+            crate::observe::rescue(env, &turn);
+            let panic = Panic::taken(&*payload);
+            crate::telemetry::panicked(env, &panic.message, &panic.file, panic.line);
+            let reason = panic.encode(env);
             // SAFETY: the environment is valid, and the reason is of it.
             unsafe { (vm().raise_exception)(env.raw(), reason.raw()) }
         }

@@ -129,17 +129,23 @@ impl<'a> Env<'a> {
     ///
     /// # Panics
     /// When none does.
+    #[inline]
     pub(crate) fn own_pid(self) -> RawPid {
+        self.running().expect("no process runs this")
+    }
+
+    /// The process that runs this, if one does.
+    #[inline]
+    pub(crate) fn running(self) -> Option<RawPid> {
         let mut pid = RawPid { pid: 0 };
         // SAFETY: room for one.
         let found = unsafe { (vm().self_)(self.raw, &raw mut pid) };
-        assert!(!found.is_null(), "no process runs this");
-        pid
+        (!found.is_null()).then_some(pid)
     }
 }
 
-/// Sends what `message` makes to a process of this node, from whatever thread.
-pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m>) -> Term<'m>) {
+/// Sends what `message` makes to a process of this node, from whatever thread; `false` when there is none any more.
+pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m>) -> Term<'m>) -> bool {
     struct Own(*mut RawEnv);
     impl Drop for Own {
         fn drop(&mut self) {
@@ -153,6 +159,6 @@ pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m
         let own = Own((vm().alloc_env)());
         let message = message(Env::new(own.0));
         let caller = super::try_turn(|env, _| env.raw).unwrap_or(ptr::null_mut());
-        (vm().send)(caller, &raw const to, own.0, message.raw());
+        (vm().send)(caller, &raw const to, own.0, message.raw()) != 0
     }
 }

@@ -129,10 +129,13 @@ impl<T: ?Sized + Send> SlotType<T> {
 /// What the VM calls when nothing refers to the resource any more.
 unsafe extern "C" fn destroy<T: ?Sized>(env: *mut RawEnv, object: *mut c_void) {
     // SAFETY: the VM gives an environment that is valid for the call.
-    let turn = Turn::new(unsafe { Env::new(env) }, false);
+    let env = unsafe { Env::new(env) };
+    let turn = Turn::new(env, false);
     // SAFETY: `keep` wrote a slot there, and the VM calls this once, when nobody can reach it any more.
     let value = unsafe { (*object.cast::<Slot<T>>()).value };
     // A value whose drop panics is leaked rather than let through the VM.
     // SAFETY: as above; `keep` wrote a value there too.
     let _ = catch_unwind(AssertUnwindSafe(|| turn.enter(|| unsafe { ptr::drop_in_place(value) })));
+    // Nobody does what a drop orders, but what it tells is told.
+    crate::observe::rescue(env, &turn);
 }

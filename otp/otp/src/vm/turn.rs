@@ -97,6 +97,16 @@ impl Turn {
         self.orders.borrow_mut().push(env.tuple(&all).raw());
     }
 
+    /// How much was ordered.
+    pub(crate) fn ordered(&self) -> usize {
+        self.orders.borrow().len()
+    }
+
+    /// Takes away what was ordered, because nobody will do it.
+    pub(crate) fn undone(&self) -> Vec<RawTerm> {
+        self.orders.take()
+    }
+
     /// Sends what is still to be sent.
     #[inline]
     pub(crate) fn send_last(&self, env: Env<'_>) {
