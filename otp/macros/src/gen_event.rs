@@ -109,7 +109,9 @@ fn code(model: &Model) -> TokenStream {
         &quote! { ::otp::event::Handler },
         &format!("What can be asked of a `Handler<{name}>` in its manager."),
     );
-    let (description, shown) = (description(model, &quote! { Event }), shown(model));
+    let taken = model.of(Role::Event).flat_map(|method| split(method).1);
+    let kind = quote! { Event(|| [#(<#taken as ::otp::Data>::erlang_type()),*].join(" | ")) };
+    let (description, shown) = (description(model, &kind), shown(model));
     let done = quote! { ::core::result::Result::<::otp::vm::Term<'a>, ::otp::Malformed> };
     let parameters = quote! {
         otp_host: &mut ::otp::host::Host<Self>,

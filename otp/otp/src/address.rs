@@ -1,9 +1,10 @@
 //! Where messages go: processes, by themselves or by their names, here or on another node.
 
+use std::any::type_name;
 use std::fmt;
 
 use crate::atom;
-use crate::data::{Any, Data, Malformed};
+use crate::data::{Any, Data, Malformed, types};
 use crate::vm::abi::{RawPid, RawTerm};
 use crate::vm::{Env, Term, current, turn};
 
@@ -86,7 +87,12 @@ impl Data for To {
     }
 
     fn erlang_type() -> String {
-        "pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}".into()
+        types::named(
+            type_name::<Self>(),
+            "process",
+            "A process, or its name on this node, on another or elsewhere.",
+            || "pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}".into(),
+        )
     }
 }
 

@@ -1,10 +1,11 @@
 //! Why a process ended, and why a call has no answer.
 
+use std::any::type_name;
 use std::fmt;
 use std::time::Duration;
 
 use crate::atom;
-use crate::data::{Any, Data, Malformed};
+use crate::data::{Any, Data, Malformed, types};
 use crate::vm::{Env, Term};
 
 /// Why a process ended, or is to end.
@@ -164,7 +165,9 @@ impl Data for CallError {
     }
 
     fn erlang_type() -> String {
-        "{timeout, non_neg_integer()} | {down, term()} | {refused, binary()} | {malformed, binary()}".into()
+        types::named(type_name::<Self>(), "call_error", "Why a call has no answer.", || {
+            "{timeout, non_neg_integer()} | {down, term()} | {refused, binary()} | {malformed, binary()}".into()
+        })
     }
 }
 

@@ -1,0 +1,20 @@
+//! The module of a supervisor: a callback module of OTP's.
+
+use super::write::{comment, names, quoted, spec, typed};
+use super::{Description, Types};
+
+pub(super) fn supervisor(name: &str, description: &Description, types: &Types, number: usize, native: &str) -> String {
+    let (module, native, rust) = (quoted(name), quoted(native), description.rust);
+    let (names, arity) = (names(&description.start), description.start.len());
+    let typed: Vec<_> = typed(&description.start).collect();
+    let mut text = format!("%% {rust}: a supervisor in Rust. Generated: change it there.\n");
+    comment(&mut |line| text += &(line + "\n"), description.about);
+    text += &format!("-module({module}).\n-behaviour(supervisor).\n-export([start_link/{arity}, init/1]).\n");
+    text += &types.written();
+    text += &format!(
+        "\n{}\nstart_link({names}) ->\n    supervisor:start_link({{local, ?MODULE}}, ?MODULE, {{{names}}}).\n\n\
+         init(Arguments) ->\n    {native}:init({number}, Arguments).\n",
+        spec("start_link", &typed, "supervisor:startlink_ret()")
+    );
+    text
+}
