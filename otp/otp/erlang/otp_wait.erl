@@ -5,6 +5,8 @@
 -module('MODULE_wait').
 
 -export([settle/2, task/1, bare/1]).
+%% An alias is asked for by a pair that is no list.
+-dialyzer({no_improper_lists, [order/3, ask/2, call/3]}).
 
 %% What the native half says until the callback has come to its end; that result is returned. In between, Waits holds what is
 %% waited for under its reference, and that reference under its number.
@@ -31,7 +33,7 @@ go(Result, Slot, Came, Waits, []) when Result =:= wait; Result =:= listen ->
     {Events, Waits1} = await(Waits, case Came of [] -> infinity; _ -> 0 end),
     resume(Slot, lists:reverse(Came, Events), Waits1);
 go(Final, _Slot, _Came, Waits, []) ->
-    [forget(Ref, Waits) || Ref <- maps:keys(Waits), is_reference(Ref)],
+    _ = [forget(Ref, Waits) || Ref <- maps:keys(Waits), is_reference(Ref)],
     Final.
 
 resume(Slot, Events, Waits) ->
@@ -124,7 +126,7 @@ order({cancel_timer, Number}, _Slot, Waits) ->
         undefined ->
             ok;
         Timer ->
-            erlang:cancel_timer(Timer),
+            _ = erlang:cancel_timer(Timer),
             receive {'$otp_timer', Number, _} -> ok after 0 -> ok end
     end,
     Waits;
@@ -259,15 +261,15 @@ came(Ref, Event, Waits) ->
 forget(Ref, Waits) ->
     case Waits of
         #{Ref := {call, _Number, Limit}} ->
-            erlang:cancel_timer(Limit),
+            _ = erlang:cancel_timer(Limit),
             receive {timeout, Limit, _} -> ok after 0 -> ok end,
-            late(Ref),
+            _ = late(Ref),
             maps:without([Ref, Limit], Waits);
         #{Ref := {call, _Number}} ->
-            late(Ref),
+            _ = late(Ref),
             maps:remove(Ref, Waits);
         #{Ref := {timer, _Number}} ->
-            erlang:cancel_timer(Ref),
+            _ = erlang:cancel_timer(Ref),
             receive {timeout, Ref, _} -> ok after 0 -> ok end,
             maps:remove(Ref, Waits);
         #{Ref := {many, _Number, _Count, _Replies}} ->

@@ -1,6 +1,7 @@
 //! This application in a real Erlang VM.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -34,4 +35,14 @@ pub(crate) fn run(folder: &Path, command: &mut Command) -> String {
     let beginning: String = text.chars().take(20_000).collect();
     assert!(output.status.success(), "{}: {beginning}", output.status);
     text
+}
+
+/// Names what could not be tested, for whoever runs the tests.
+#[allow(dead_code, reason = "not all of the tests need anything that may be absent")]
+pub(crate) fn skipped(what: &str) {
+    eprintln!("skipped: {what}");
+    if let Some(list) = std::env::var_os("KIZAMI_SKIPPED") {
+        let list = File::options().append(true).create(true).open(list);
+        list.and_then(|mut file| writeln!(file, "{what}")).expect("the list of what was skipped");
+    }
 }
