@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use otp::{Any, Bytes, Data, Init, Name, Reason, Tree as Supervised, gen_server, one_for_one, supervisor, worker};
+use otp::{
+    Any, Bytes, CallError, Data, Init, Name, Pid, Reason, Server, StartError, Tree as Supervised, gen_server,
+    one_for_one, supervisor, worker,
+};
 
 otp::application!(echo_root);
 
@@ -158,6 +161,10 @@ echo! {
     tree: Tree;
     lists: Lists;
     near_reason: Reason;
+    near_call_error: CallError;
+    near_start_error: StartError;
+    process: Pid;
+    whom: Server<Echo>;
 }
 
 /// Keeps a term between calls, and lets threads of its own look at it.

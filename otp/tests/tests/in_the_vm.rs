@@ -149,3 +149,20 @@ fn what_cannot_be_sent_ends_its_process_with_a_reason() {
                                               exit:{{{panic, T, F, N}, _}, _} -> {panic, T, F, N} end",
     );
 }
+
+/// However many servers hand an error on that they were given.
+#[test]
+fn an_error_that_is_handed_on_says_the_same() {
+    check(
+        &[],
+        "{ok, Station} = station:start_link(#{limit => 1}),
+         Fake = spawn_link(fun F() -> receive {'$gen_call', From, _} -> gen:reply(From, #{items => none}), F() end end),
+         {error, Wrong} = station:of_other(Station, Fake),
+         {malformed, <<\"expected a list at field \\\"items\\\"\">>} = Wrong,
+         Far = {down, {nodedown, 'a@b'}},
+         Errors = [Wrong, {malformed, <<\"of somebody else's\">>}, {timeout, 1 bsl 40}, {refused, <<\"no\">>}, Far, {down, normal},
+                   {down, {panic, <<\"no\">>, <<\"a.rs\">>, 1}}],
+         same(near_call_error, E, Errors),
+         same(near_start_error, E, [ignore, {already_started, self()}, noproc, {panic, <<\"no\">>, <<\"a.rs\">>, 1}])",
+    );
+}
