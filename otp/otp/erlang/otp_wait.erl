@@ -73,7 +73,7 @@ order({spawn, Number, Worker, Linked}, _Slot, Waits) ->
 order({start_all, Number, _Pool, []}, _Slot, _Waits) ->
     {came, {Number, {started, []}}};
 order({start_all, Number, Pool, Arguments}, _Slot, Waits) ->
-    Ref = erlang:monitor(process, whom(Pool), [{alias, demonitor}]),
+    Ref = watch(whom(Pool), [{alias, demonitor}]),
     send(Pool, {'$gen_call', {self(), [alias | Ref]}, {start_children, Arguments}}),
     Waits#{Ref => {many, Number, length(Arguments), #{}}, Number => Ref};
 order({join, Number, Task}, _Slot, Waits) ->
@@ -103,7 +103,7 @@ order({do, Function, Arguments}, _Slot, Waits) ->
     apply(erlang, Function, Arguments),
     Waits;
 order({monitor, Number, Process}, _Slot, Waits) ->
-    put({'$otp', Number}, erlang:monitor(process, whom(Process), [{tag, {'DOWN', Number}}])),
+    put({'$otp', Number}, watch(whom(Process), [{tag, {'DOWN', Number}}])),
     Waits;
 order({demonitor, Number}, _Slot, Waits) ->
     case erase({'$otp', Number}) of
@@ -160,12 +160,18 @@ send(To, Message) -> catch erlang:send(To, Message).
 
 %% A process that stands for what is called: calls and monitors know no global names.
 whom({global, Name}) -> found(global:whereis_name(Name));
-whom({via, Module, Name}) -> found(Module:whereis_name(Name));
+whom({via, Module, Name}) -> found(try Module:whereis_name(Name) catch _:_ -> undefined end);
 whom(To) -> To.
 
 %% A name that nobody can bear, so that nobody is found.
 found(undefined) -> '';
 found(Process) -> Process.
+
+%% An address may come from anybody, so what stands in it for a node, say, may be none. Nobody is there then.
+watch(Process, Options) ->
+    try erlang:monitor(process, Process, Options)
+    catch error:badarg -> erlang:monitor(process, '', Options)
+    end.
 
 %% ---------------------------------------------------------------- calls
 
@@ -178,7 +184,7 @@ ask(To, Request) ->
             case is_atom(Process) andalso whereis(Process) =:= self() of
                 true -> {down, calling_self};
                 false ->
-                    Ref = erlang:monitor(process, Process, [{alias, reply_demonitor}]),
+                    Ref = watch(Process, [{alias, reply_demonitor}]),
                     catch erlang:send(Process, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect]),
                     Ref
             end

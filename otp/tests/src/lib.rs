@@ -3,6 +3,7 @@
 //! What comes back is the same term, except from the calls whose names begin with `near_`: their types take several terms for
 //! one value, so what they give is the same only when it is sent again. `fuzz.erl` goes by that.
 
+pub mod handles;
 pub mod named;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
