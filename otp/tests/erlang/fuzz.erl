@@ -134,6 +134,7 @@ flush(Module) ->
     receive
         {'$otp_tick', _} = Tick ->
             keep(Tick),
+            share(Tick),
             [native(Module, handle, [Slot, Tick], server) || {Slot, #asked{kind = server}} <- some_of(get(slots))],
             flush(Module);
         Message ->
@@ -443,7 +444,10 @@ large_terms() ->
     Nest = fun(How) -> lists:foldl(fun(_, Term) -> How(Term) end, leaf, lists:seq(1, Size)) end,
     lists:enumerate([Nest(fun(T) -> [T] end), Nest(fun(T) -> {T} end), Nest(fun(T) -> {node, T, 0, leaf} end),
         Nest(fun(T) -> #{a => T} end), Nest(fun(T) -> {nodes, [T]} end), Nest(fun(T) -> [leaf | T] end), Nest(fun(T) -> {T, []} end),
-        lists:seq(1, Size), lists:seq(1, Size) ++ tail, list_to_tuple(lists:seq(1, Size)), maps:from_keys(lists:seq(1, Size), 0)]).
+        lists:seq(1, Size), lists:seq(1, Size) ++ tail, list_to_tuple(lists:seq(1, Size)), maps:from_keys(lists:seq(1, Size), 0),
+        binary:copy(<<"0123456789">>, Size), <<(binary:copy(<<255>>, Size))/binary, 1:3>>, 1 bsl (64 * Size),
+        %% What is one term in many places, and would be large if it were looked at in each.
+        lists:foldl(fun(_, T) -> [T | T] end, leaf, lists:seq(1, 12)), lists:foldl(fun(_, T) -> {node, T, 0, T} end, leaf, lists:seq(1, 12))]).
 
 %% Gives it to every native function, alone, as a request, and as the argument of every request.
 deep(Term, Module, Nifs, Servers) ->
