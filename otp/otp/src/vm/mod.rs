@@ -20,6 +20,7 @@ mod term;
 pub(crate) mod threads;
 mod turn;
 pub(crate) mod watched;
+mod written;
 
 pub use atom::Atom;
 pub use entry::entry;
