@@ -102,6 +102,47 @@ impl fmt::Debug for To {
     }
 }
 
+/// What the typed addresses have in common, each a `struct Name<S> { to: To, … }` that `Name::at` makes: copies go to the same process,
+/// and to Erlang they are what they go to.
+macro_rules! addressed {
+    ($name:ident) => {
+        impl<S> Clone for $name<S> {
+            fn clone(&self) -> Self {
+                Self::at(self.to.clone())
+            }
+        }
+
+        impl<S> PartialEq for $name<S> {
+            fn eq(&self, other: &Self) -> bool {
+                self.to == other.to
+            }
+        }
+
+        impl<S> ::core::fmt::Debug for $name<S> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_tuple(stringify!($name)).field(&self.to).finish()
+            }
+        }
+
+        impl<S> $crate::Data for $name<S> {
+            fn encode<'a>(&self, env: $crate::vm::Env<'a>) -> $crate::vm::Term<'a> {
+                self.to.encode(env)
+            }
+
+            #[inline]
+            fn decode(term: $crate::vm::Term<'_>) -> Result<Self, $crate::Malformed> {
+                <$crate::address::To as $crate::Data>::decode(term).map(Self::at)
+            }
+
+            fn erlang_type() -> String {
+                <$crate::address::To as $crate::Data>::erlang_type()
+            }
+        }
+    };
+}
+
+pub(crate) use addressed;
+
 /// A process of whatever kind, of this node or another.
 #[derive(Clone, PartialEq)]
 pub struct Pid(pub(crate) To);
