@@ -2,7 +2,7 @@
 -module(counter).
 -export([start_link/1, start_link_as/2, add/2, divided_by/2, reset/1]).
 -export(['$otp'/0, start_pool/2]).
--export_type([server/0]).
+-export_type([server/0, started/0]).
 
 %% A process, its name on this node, its name on another, or among all.
 -type server() :: pid() | atom() | {atom(), node()} | {global, term()}.

@@ -3,11 +3,17 @@
 -behaviour(gen_event).
 -export([add_handler/1, add_sup_handler/1, delete_handler/1, alarms/1]).
 -export([init/1, handle_event/2, handle_call/2, handle_info/2, code_change/3, format_status/1]).
--export_type([manager/0]).
+-export_type([manager/0, event/0, alarm/0]).
 
 %% The process that has the handlers, its name on this node, or its name elsewhere.
 -type manager() :: pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}.
+
+%% What it takes of gen_event:notify/2.
+-type event() :: alarm().
 -type state() :: {module(), reference()}.
+
+%% Something that somebody should know of.
+-type alarm() :: {wrong_code, #{times := non_neg_integer()}} | smoke.
 
 -spec add_handler(manager()) -> ok | {'EXIT', term()} | term().
 add_handler(Server) ->
@@ -23,7 +29,7 @@ delete_handler(Server) ->
     gen_event:delete_handler(Server, ?MODULE, delete).
 
 %% The alarms until now, the first one first.
--spec alarms(manager()) -> [{wrong_code, #{times := non_neg_integer()}} | smoke].
+-spec alarms(manager()) -> [alarm()].
 alarms(Server) ->
     call(Server, alarms).
 

@@ -4,10 +4,13 @@
 -export([start_link/1, start_link_as/2, code_length/1, wait_until_open/1, change_code/2, button/2]).
 -export([init/1, callback_mode/0, handle_event/4, code_change/4, format_status/1]).
 -export(['$otp'/0, start_pool/2]).
--export_type([state/0]).
+-export_type([state/0, door_state/0]).
 
--type state() :: locked | open | blocked.
+-type state() :: door_state().
 -type data() :: {module(), reference()}.
+
+%% Whether the door is open.
+-type door_state() :: locked | open | blocked.
 
 -spec start_link(Code :: binary()) -> gen_statem:start_ret().
 start_link(Code) ->

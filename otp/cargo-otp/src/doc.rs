@@ -46,15 +46,24 @@ fn section(module: &str) -> Option<String> {
     let comment = |line: &str| line.strip_prefix("%%").map(|text| text.trim().to_owned());
     let mut section = format!("\n## {name}\n");
     let mut about: Vec<String> = Vec::new();
-    for line in module.lines() {
+    let mut lines = module.lines().take_while(|line| !line.starts_with("%% -----"));
+    while let Some(line) = lines.next() {
         if let Some(text) = comment(line) {
             about.push(text);
             continue;
         }
         if line.starts_with("-module(") {
             let _ = write!(section, "\n{}\n", about.join("  \n"));
-        } else if let Some(spec) = line.strip_prefix("-spec ").or_else(|| line.starts_with("-type ").then_some(line)) {
-            let _ = write!(section, "\n```erlang\n{spec}\n```\n");
+        } else if line.starts_with("-spec ") || line.starts_with("-type ") {
+            let mut form = line.strip_prefix("-spec ").unwrap_or(line).to_owned();
+            while !form.ends_with('.')
+                && let Some(line) = lines.next()
+            {
+                form += "\n";
+                // What stands below the beginning of what a spec says stays there.
+                form += if form.starts_with("-type ") { line } else { line.strip_prefix("      ").unwrap_or(line) };
+            }
+            let _ = write!(section, "\n```erlang\n{form}\n```\n");
             if !about.is_empty() {
                 let _ = writeln!(section, "{}", about.join(" "));
             }
@@ -71,12 +80,14 @@ mod tests {
     #[test]
     fn each_function_stands_there_with_its_type_and_what_it_does() {
         let module = "%% Counter: a gen_server in Rust.\n%% It counts.\n-module(counter).\n-export([add/2]).\n\n\
-                      %% Adds.\n-spec add(server(), N :: integer()) -> integer().\nadd(Server, N) ->\n    ok.\n\n\
-                      %% Not for others.\nhelp() -> ok.\n";
+                      %% What is added.\n-type sum() :: #{\n    n := integer()\n}.\n\n\
+                      %% Adds.\n-spec add(server(),\n          N :: integer()) -> integer().\nadd(Server, N) ->\n    ok.\n\n\
+                      %% Not for others.\nhelp() -> ok.\n\n\
+                      %% ------- what OTP calls\n\n-spec init(term()) -> ok.\ninit(_) -> ok.\n";
         assert_eq!(
             section(module).expect("it is for others"),
-            "\n## counter\n\nCounter: a gen_server in Rust.  \nIt counts.\n\n```erlang\n\
-             add(server(), N :: integer()) -> integer().\n```\nAdds.\n"
+            "\n## counter\n\nCounter: a gen_server in Rust.  \nIt counts.\n\n```erlang\n-type sum() :: #{\n    n := integer()\n}.\n```\n\
+             What is added.\n\n```erlang\nadd(server(),\n    N :: integer()) -> integer().\n```\nAdds.\n"
         );
         assert_eq!(section("-module(x).\n-on_load(load/0).\n-spec f() -> ok.\n"), None);
     }

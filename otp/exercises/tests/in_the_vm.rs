@@ -25,21 +25,28 @@ fn panics_take_nothing_else_with_them() {
     tests_of(compiled().path(), &[], ["panics::", "--ignored"]);
 }
 
+/// Starts the application and somebody in it who tells something.
+const SAY: &str =
+    "{ok, _} = application:ensure_all_started(exercises), log_sayer:start_link(), timer:sleep(100), init:stop().";
+
 /// In VMs where nobody else tells anything.
 #[test]
 fn levels_and_floods_of_events_are_what_they_are_said_to_be() {
-    let vm = vm::Vm::new();
-    tests_of(&vm, &[], ["levels_follow_logger", "--ignored"]);
-    tests_of(&vm, &[], ["of_what_threads_tell_too_much", "--ignored"]);
-    let say =
-        "{ok, _} = application:ensure_all_started(exercises), log_sayer:start_link(), timer:sleep(100), init:stop().";
-    let said = vm.run(say, &[("OTP_LOG", "info,exercises::logging::quiet=off")]);
+    let folder = compiled();
+    let said_by = |variables: &[(&str, &str)]| {
+        let mut erl = Command::new("erl");
+        erl.args(["-noshell", "-pa", ".", "-eval", SAY]).envs(variables.iter().copied());
+        run(folder.path(), &mut erl)
+    };
+    tests_of(folder.path(), &[], ["levels_follow_logger", "--ignored"]);
+    tests_of(folder.path(), &[], ["of_what_threads_tell_too_much", "--ignored"]);
+    let said = said_by(&[("OTP_LOG", "info,exercises::logging::quiet=off")]);
     assert!(said.contains("the tree is made"), "{said}");
     assert!(said.contains("it begins by=log_sayer") && !said.contains("nobody hears"), "{said}");
     // A node has the level notice if nothing else is said.
-    let said = vm.run(say, &[]);
+    let said = said_by(&[]);
     assert!(!said.contains("it begins") && said.contains("look out"), "{said}");
-    let said = vm.run(say, &[("OTP_LOG", "loud")]);
+    let said = said_by(&[("OTP_LOG", "loud")]);
     assert!(said.contains("OTP_LOG is passed over: \"loud\" is neither a level"), "{said}");
 }
 

@@ -5,8 +5,7 @@ use quote::{format_ident, quote};
 use syn::Result;
 
 use crate::behaviour::{
-    Method, Model, Problems, Role, Scheduler, Shape, arm, asked, description, names, shown, split, there_are,
-    without_roles,
+    self, Method, Model, Problems, Role, Scheduler, Shape, arm, asked, description, names, shown, split, there_are,
 };
 
 const SHAPE: Shape = Shape {
@@ -32,16 +31,7 @@ const SHAPE: Shape = Shape {
 };
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let read =
-        Model::read(arguments, item.clone(), &SHAPE).and_then(|(model, wrong)| check(&model, wrong).map(|()| model));
-    match read {
-        Ok(model) => code(&model),
-        Err(error) => {
-            // The block stays, without what only this attribute knows, so that fewer errors follow from this one.
-            let (block, error) = (without_roles(item), error.into_compile_error());
-            quote! { #block #error }
-        }
-    }
+    behaviour::expand(arguments, item, &SHAPE, check, |model, ()| code(model))
 }
 
 fn check(model: &Model, mut wrong: Problems) -> Result<()> {
@@ -109,7 +99,9 @@ fn code(model: &Model) -> TokenStream {
         &quote! { ::otp::event::Handler },
         &format!("What can be asked of a `Handler<{name}>` in its manager."),
     );
-    let (description, shown) = (description(model, &quote! { Event }), shown(model));
+    let taken = model.of(Role::Event).flat_map(|method| split(method).1);
+    let kind = quote! { Event(|| [#(<#taken as ::otp::Data>::erlang_type()),*].join(" | ")) };
+    let (description, shown) = (description(model, &kind), shown(model));
     let done = quote! { ::core::result::Result::<::otp::vm::Term<'a>, ::otp::Malformed> };
     let parameters = quote! {
         otp_host: &mut ::otp::host::Host<Self>,

@@ -5,8 +5,7 @@ use quote::quote;
 use syn::Result;
 
 use crate::behaviour::{
-    Method, Model, Problems, Role, Scheduler, Shape, api, arm, description, names, shown, split, there_are,
-    without_roles,
+    self, Method, Model, Problems, Role, Scheduler, Shape, api, arm, description, names, shown, split, there_are,
 };
 
 const SHAPE: Shape = Shape {
@@ -21,16 +20,7 @@ const SHAPE: Shape = Shape {
 };
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let read =
-        Model::read(arguments, item.clone(), &SHAPE).and_then(|(model, wrong)| check(&model, wrong).map(|()| model));
-    match read {
-        Ok(model) => code(&model),
-        Err(error) => {
-            // The block stays, without what only this attribute knows, so that fewer errors follow from this one.
-            let (block, error) = (without_roles(item), error.into_compile_error());
-            quote! { #block #error }
-        }
-    }
+    behaviour::expand(arguments, item, &SHAPE, check, |model, ()| code(model))
 }
 
 fn check(model: &Model, mut wrong: Problems) -> Result<()> {

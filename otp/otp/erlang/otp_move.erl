@@ -4,6 +4,9 @@
 -export([processes_of/1, round/3, stragglers/4, handlers/1, behaviour/1, family/1]).
 -export([fail/2, name/1, now_ms/0, reason/1, text/2]).
 
+%% An alias is asked for by a pair that is no list; an application may have no behaviour of one of the kinds.
+-dialyzer([{no_improper_lists, ask/2}, {no_match, jobs/1}]).
+
 %% How long it is waited for a process that is suspended, and only has its own work to do.
 -define(OWN_WORK, 60000).
 %% How often it is looked whether suspended processes keep others from coming to an end.
@@ -81,7 +84,7 @@ round(All, Deadline, Switch) ->
             end
         catch
             Class:Reason:Stack ->
-                each(Jobs, fun({Module, _, _, _}) -> {change_code, Module, undefined, otp_back} end),
+                _ = each(Jobs, fun({Module, _, _, _}) -> {change_code, Module, undefined, otp_back} end),
                 erlang:raise(Class, Reason, Stack)
         end,
         each(Jobs, fun commit/1)
@@ -183,7 +186,7 @@ suspend(Asked, Since, Deadline) ->
     end.
 
 resume(Pids) ->
-    [Pid ! {system, {self(), make_ref()}, resume} || Pid <- Pids].
+    lists:foreach(fun(Pid) -> Pid ! {system, {self(), make_ref()}, resume} end, Pids).
 
 waits_for(Pid) ->
     case process_info(Pid, monitors) of

@@ -379,6 +379,7 @@ adopt(Next, About = {_, _, _, _, Options, _}, Debug) ->
     go_on(adopted(Next), self(About, Debug)).
 
 %% The end of one that was to go on here.
+-spec leave(term(), {reference(), list()}, tuple(), [sys:debug_option()]) -> no_return().
 leave(Reason, Next, About, Debug) ->
     stop(Reason, terminate, adopted(Next), self(About, Debug)).
 

@@ -167,8 +167,8 @@ grow({Pid, Module, New}) ->
         Changed =:= ok orelse fail("the tree of ~ts stays as it was: ~tp", [Module, Changed]),
         Gone = [Id || {Id, _, _, _} <- Before, not lists:keymember(Id, 1, New)],
         Other = [Id || {Id, _, _, Modules} <- Before, {_, Newer} <- [lists:keyfind(Id, 1, New)], Newer =/= Modules],
-        [supervisor:terminate_child(Pid, Id) || Id <- Gone ++ Other],
-        [supervisor:delete_child(Pid, Id) || Id <- Gone],
+        _ = [supervisor:terminate_child(Pid, Id) || Id <- Gone ++ Other],
+        _ = [supervisor:delete_child(Pid, Id) || Id <- Gone],
         Added = [Id || {Id, _} <- New, lists:member(Id, Other) orelse not lists:keymember(Id, 1, Before)],
         [{"Ended", text("~tp, which the tree of ~ts does not have any more", [Id, Module])} || Id <- Gone]
             ++ [begun(Id, Module, supervisor:restart_child(Pid, Id)) || Id <- Added]

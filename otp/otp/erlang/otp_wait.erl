@@ -5,6 +5,8 @@
 -module('MODULE_wait').
 
 -export([settle/2, task/1, bare/1]).
+%% An alias is asked for by a pair that is no list.
+-dialyzer({no_improper_lists, [order/3, ask/2, call/3]}).
 
 %% What the native half says until the callback has come to its end; that result is returned. In between, Waits holds what is
 %% waited for under its reference, and that reference under its number.
@@ -31,7 +33,7 @@ go(Result, Slot, Came, Waits, []) when Result =:= wait; Result =:= listen ->
     {Events, Waits1} = await(Waits, case Came of [] -> infinity; _ -> 0 end),
     resume(Slot, lists:reverse(Came, Events), Waits1);
 go(Final, _Slot, _Came, Waits, []) ->
-    [forget(Ref, Waits) || Ref <- maps:keys(Waits), is_reference(Ref)],
+    _ = [forget(Ref, Waits) || Ref <- maps:keys(Waits), is_reference(Ref)],
     Final.
 
 resume(Slot, Events, Waits) ->
@@ -71,7 +73,7 @@ order({spawn, Number, Worker, Linked}, _Slot, Waits) ->
 order({start_all, Number, _Pool, []}, _Slot, _Waits) ->
     {came, {Number, {started, []}}};
 order({start_all, Number, Pool, Arguments}, _Slot, Waits) ->
-    Ref = erlang:monitor(process, whom(Pool), [{alias, demonitor}]),
+    Ref = watch(whom(Pool), [{alias, demonitor}]),
     send(Pool, {'$gen_call', {self(), [alias | Ref]}, {start_children, Arguments}}),
     Waits#{Ref => {many, Number, length(Arguments), #{}}, Number => Ref};
 order({join, Number, Task}, _Slot, Waits) ->
@@ -107,7 +109,7 @@ order({do, Function, Arguments}, _Slot, Waits) ->
     apply(erlang, Function, Arguments),
     Waits;
 order({monitor, Number, Process}, _Slot, Waits) ->
-    put({'$otp', Number}, erlang:monitor(process, whom(Process), [{tag, {'DOWN', Number}}])),
+    put({'$otp', Number}, watch(whom(Process), [{tag, {'DOWN', Number}}])),
     Waits;
 order({demonitor, Number}, _Slot, Waits) ->
     case erase({'$otp', Number}) of
@@ -130,7 +132,7 @@ order({cancel_timer, Number}, _Slot, Waits) ->
         undefined ->
             ok;
         Timer ->
-            erlang:cancel_timer(Timer),
+            _ = erlang:cancel_timer(Timer),
             receive {'$otp_timer', Number, _} -> ok after 0 -> ok end
     end,
     Waits;
@@ -170,12 +172,18 @@ send(To, Message) -> catch erlang:send(To, Message).
 
 %% A process that stands for what is called: calls and monitors know no global names.
 whom({global, Name}) -> found(global:whereis_name(Name));
-whom({via, Module, Name}) -> found(Module:whereis_name(Name));
+whom({via, Module, Name}) -> found(try Module:whereis_name(Name) catch _:_ -> undefined end);
 whom(To) -> To.
 
 %% A name that nobody can bear, so that nobody is found.
 found(undefined) -> '';
 found(Process) -> Process.
+
+%% An address may come from anybody, so what stands in it for a node, say, may be none. Nobody is there then.
+watch(Process, Options) ->
+    try erlang:monitor(process, Process, Options)
+    catch error:badarg -> erlang:monitor(process, '', Options)
+    end.
 
 %% ---------------------------------------------------------------- calls
 
@@ -188,7 +196,7 @@ ask(To, Request) ->
             case is_atom(Process) andalso whereis(Process) =:= self() of
                 true -> {down, calling_self};
                 false ->
-                    Ref = erlang:monitor(process, Process, [{alias, reply_demonitor}]),
+                    Ref = watch(Process, [{alias, reply_demonitor}]),
                     catch erlang:send(Process, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect]),
                     Ref
             end
@@ -271,15 +279,15 @@ came(Ref, Event, Waits) ->
 forget(Ref, Waits) ->
     case Waits of
         #{Ref := {call, _Number, Limit}} ->
-            erlang:cancel_timer(Limit),
+            _ = erlang:cancel_timer(Limit),
             receive {timeout, Limit, _} -> ok after 0 -> ok end,
-            late(Ref),
+            _ = late(Ref),
             maps:without([Ref, Limit], Waits);
         #{Ref := {call, _Number}} ->
-            late(Ref),
+            _ = late(Ref),
             maps:remove(Ref, Waits);
         #{Ref := {timer, _Number}} ->
-            erlang:cancel_timer(Ref),
+            _ = erlang:cancel_timer(Ref),
             receive {timeout, Ref, _} -> ok after 0 -> ok end,
             maps:remove(Ref, Waits);
         #{Ref := {many, _Number, _Count, _Replies}} ->

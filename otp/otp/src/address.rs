@@ -1,9 +1,10 @@
 //! Where messages go: processes, by themselves or by their names, here or on another node.
 
+use std::any::type_name;
 use std::fmt;
 
 use crate::atom;
-use crate::data::{Any, Data, Malformed};
+use crate::data::{Any, Data, Malformed, types};
 use crate::vm::abi::{RawPid, RawTerm};
 use crate::vm::{Env, Form, Term, current, turn};
 
@@ -97,7 +98,12 @@ impl Data for To {
     }
 
     fn erlang_type() -> String {
-        "pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}".into()
+        types::named(
+            type_name::<Self>(),
+            "process",
+            "A process, or its name on this node, on another or elsewhere.",
+            || "pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}".into(),
+        )
     }
 }
 
@@ -106,6 +112,47 @@ impl fmt::Debug for To {
         Any::of(self).fmt(f)
     }
 }
+
+/// What the typed addresses have in common, each a `struct Name<S> { to: To, … }` that `Name::at` makes: copies go to the same process,
+/// and to Erlang they are what they go to.
+macro_rules! addressed {
+    ($name:ident) => {
+        impl<S> Clone for $name<S> {
+            fn clone(&self) -> Self {
+                Self::at(self.to.clone())
+            }
+        }
+
+        impl<S> PartialEq for $name<S> {
+            fn eq(&self, other: &Self) -> bool {
+                self.to == other.to
+            }
+        }
+
+        impl<S> ::core::fmt::Debug for $name<S> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_tuple(stringify!($name)).field(&self.to).finish()
+            }
+        }
+
+        impl<S> $crate::Data for $name<S> {
+            fn encode<'a>(&self, env: $crate::vm::Env<'a>) -> $crate::vm::Term<'a> {
+                self.to.encode(env)
+            }
+
+            #[inline]
+            fn decode(term: $crate::vm::Term<'_>) -> Result<Self, $crate::Malformed> {
+                <$crate::address::To as $crate::Data>::decode(term).map(Self::at)
+            }
+
+            fn erlang_type() -> String {
+                <$crate::address::To as $crate::Data>::erlang_type()
+            }
+        }
+    };
+}
+
+pub(crate) use addressed;
 
 /// A process of whatever kind, of this node or another.
 #[derive(Clone, PartialEq)]

@@ -3,10 +3,16 @@
 //! Pure: from what the behaviours say of themselves to texts. Whoever builds the application compiles them; they are made
 //! to be read, and carry the types that Erlang and Elixir callers (and dialyzer) go by.
 
+mod asked;
 mod event;
+mod server;
 mod statem;
+mod supervisor;
+mod types;
+mod write;
 
-use std::fmt::Write;
+use types::Types;
+use write::{quoted, text};
 
 use crate::process::behaviours;
 
@@ -30,8 +36,9 @@ pub struct Description {
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Server,
-    Event,
-    /// With the type of its states, in Erlang's notation.
+    /// With the type of its events, in Erlang's notation.
+    Event(fn() -> String),
+    /// With that of its states.
     Statem(fn() -> String),
     Supervisor,
 }
@@ -44,6 +51,13 @@ pub struct Message {
     pub arguments: Vec<Argument>,
     /// The type of the reply; empty for a cast.
     pub reply: String,
+}
+
+impl Message {
+    /// Its function, as a module exports it: `name/2`.
+    fn exported(&self) -> String {
+        format!("{}/{}", quoted(self.name), self.arguments.len() + 1)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -81,13 +95,14 @@ pub fn sources(native: &str) -> Vec<Source> {
         assert!(pair[0].name != pair[1].name, "two behaviours of this library have the name {}", pair[0].name);
     }
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
-        let description = (behaviour.describe)();
-        let text = match description.kind {
-            Kind::Server => server(behaviour.name, &description, number, native),
-            Kind::Event => event::event(behaviour.name, &description, number, native),
-            Kind::Statem(state) => statem::statem(behaviour.name, &description, number, native, &state()),
-            Kind::Supervisor => supervisor(behaviour.name, &description, number, native),
+        let (description, types) = Types::of(behaviour.describe);
+        let write = match description.kind {
+            Kind::Server => server::server,
+            Kind::Event(_) => event::event,
+            Kind::Statem(_) => statem::statem,
+            Kind::Supervisor => supervisor::supervisor,
         };
+        let text = write(behaviour.name, &description, &types, number, native);
         module(behaviour.name, text)
     }));
     for application in inventory::iter::<Application>() {
@@ -110,7 +125,7 @@ fn table() -> String {
         let description = (behaviour.describe)();
         let kind = match description.kind {
             Kind::Server => "server",
-            Kind::Event => "event",
+            Kind::Event(_) => "event",
             Kind::Statem(_) => "statem",
             Kind::Supervisor => "supervisor",
         };
@@ -184,166 +199,5 @@ impl Application {
             quoted(self.root),
             quoted(callback)
         )
-    }
-}
-
-/// The module of a gen_server.
-fn server(name: &str, description: &Description, number: usize, native: &str) -> String {
-    let (module, pool, native) = (quoted(name), quoted(&format!("{native}_pool")), quoted(native));
-    let (calls, casts) = (&description.calls, &description.casts);
-    let (starts, options) = (description.start.len(), description.options);
-    let mut exported = vec![format!("start_link/{starts}"), format!("start_link_as/{}", starts + 1)];
-    let messages = || calls.iter().chain(casts);
-    let hidden = ["'$otp'/0".to_owned(), "start_pool/2".to_owned()];
-    exported.extend(messages().map(|message| format!("{}/{}", quoted(message.name), message.arguments.len() + 1)));
-    let mut text = String::new();
-    let mut line = |line: String| {
-        text.push_str(&line);
-        text.push('\n');
-    };
-    line(format!("%% {}: a gen_server in Rust. Generated: change it there.", description.rust));
-    comment(&mut line, description.about);
-    line(format!("-module({module})."));
-    line(format!("-export([{}]).", exported.join(", ")));
-    line(format!("-export([{}]).", hidden.join(", ")));
-    line("-export_type([server/0]).\n".into());
-    line("%% A process, its name on this node, its name on another, or among all.".into());
-    line("-type server() :: pid() | atom() | {atom(), node()} | {global, term()}.".into());
-    line("-type started() :: {ok, pid()} | ignore | {error, term()}.\n".into());
-    let (typed, names) = (typed(&description.start), names(&description.start));
-    line(format!("-spec start_link({typed}) -> started()."));
-    line(format!(
-        "start_link({names}) ->\n    {native}:start_link(?MODULE, {number}, undefined, {{{names}}}, {options}).\n"
-    ));
-    let comma = if starts == 0 { "" } else { ", " };
-    line("%% The same with a name on this node, or among all connected ones.".into());
-    line(format!("-spec start_link_as(Name :: atom() | {{global, term()}}{comma}{typed}) -> started()."));
-    let start = |pattern: &str, name: &str| {
-        format!(
-            "start_link_as({pattern}{comma}{names}) ->\n    {native}:start_link(?MODULE, {number}, {name}, {{{names}}}, {options})"
-        )
-    };
-    line(start("{global, _} = Name", "Name") + ";");
-    line(start("Name", "{local, Name}") + ".");
-    for message in messages() {
-        line(String::new());
-        comment(&mut line, message.about);
-        line(ask(message, "server()", "gen_server:cast"));
-    }
-    line(String::new());
-    line("%% A supervisor of any number of these.".into());
-    line(format!("start_pool(Name, Config) ->\n    {pool}:start_link(?MODULE, Name, Config).\n"));
-    line("%% Where processes of this kind begin, for who supervises them.".into());
-    line(format!("'$otp'() ->\n    {{{native}, {number}, {options}}}."));
-    if !calls.is_empty() {
-        line(String::new());
-        line("%% A request that is not of its type is an error of the caller's.".into());
-        line("call(Server, Request) ->\n    case gen_server:call(Server, Request) of".into());
-        line("        {'$refused', Why} -> erlang:error({refused, Why});\n        Reply -> Reply\n    end.".into());
-    }
-    text
-}
-
-/// The module of a supervisor.
-fn supervisor(name: &str, description: &Description, number: usize, native: &str) -> String {
-    let (module, native, rust) = (quoted(name), quoted(native), description.rust);
-    let (typed, names, arity) = (typed(&description.start), names(&description.start), description.start.len());
-    let mut text = format!("%% {rust}: a supervisor in Rust. Generated: change it there.\n");
-    comment(&mut |line| text += &(line + "\n"), description.about);
-    let comma = if arity == 0 { "" } else { ", " };
-    let _ = write!(
-        text,
-        "-module({module}).\n-behaviour(supervisor).\n-export([start_link/{arity}, start_link_as/{}, init/1]).\n\n\
-         -spec start_link({typed}) -> supervisor:startlink_ret().\n\
-         start_link({names}) ->\n    start_link_as(?MODULE{comma}{names}).\n\n\
-         %% The same with another name on this node, or with one among all connected ones.\n\
-         -spec start_link_as(Name :: atom() | {{global, term()}}{comma}{typed}) -> supervisor:startlink_ret().\n\
-         start_link_as({{global, _}} = Name{comma}{names}) ->\n    supervisor:start_link(Name, ?MODULE, {{{names}}});\n\
-         start_link_as(Name{comma}{names}) ->\n    supervisor:start_link({{local, Name}}, ?MODULE, {{{names}}}).\n\n\
-         init(Arguments) ->\n    {native}:init({number}, Arguments).\n",
-        arity + 1
-    );
-    text
-}
-
-/// The function that asks for `message` whom the type `server` says.
-fn ask(message: &Message, server: &str, cast: &str) -> String {
-    let (how, reply) = if message.reply.is_empty() { (cast, "ok") } else { ("call", message.reply.as_str()) };
-    let (name, typed, names) = (quoted(message.name), typed(&message.arguments), names(&message.arguments));
-    let comma = if message.arguments.is_empty() { "" } else { ", " };
-    let request = if message.arguments.is_empty() { name.clone() } else { format!("{{{name}, {names}}}") };
-    let mut text = String::new();
-    let _ = writeln!(text, "-spec {name}({server}{comma}{typed}) -> {reply}.");
-    let _ = write!(text, "{name}(Server{comma}{names}) ->\n    {how}(Server, {request}).");
-    text
-}
-
-fn comment(line: &mut impl FnMut(String), about: &str) {
-    about.trim().lines().for_each(|text| line(format!("%% {}", text.trim())));
-}
-
-fn typed(arguments: &[Argument]) -> String {
-    let typed: Vec<_> =
-        arguments.iter().map(|argument| format!("{} :: {}", variable(argument.name), argument.ty)).collect();
-    typed.join(", ")
-}
-
-fn names(arguments: &[Argument]) -> String {
-    let names: Vec<_> = arguments.iter().map(|argument| variable(argument.name)).collect();
-    names.join(", ")
-}
-
-/// `retry_after` as Erlang names a variable: `RetryAfter`. Never `Server` or `Name`, which the functions have themselves.
-fn variable(name: &str) -> String {
-    let words = name.split('_').filter(|word| !word.is_empty());
-    let name: String = words.map(|word| word[..1].to_uppercase() + &word[1..]).collect();
-    if name == "Server" || name == "Name" { format!("The{name}") } else { name }
-}
-
-/// A string as Erlang writes it. Its escapes are not Rust's: a character by its number is `\x{…}`, and no other form is the same.
-fn text(text: &str) -> String {
-    let mut written = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => written.extend(['\\', letter]),
-            letter if letter.is_control() => {
-                let _ = write!(written, "\\x{{{:x}}}", u32::from(letter));
-            }
-            letter => written.push(letter),
-        }
-    }
-    written + "\""
-}
-
-/// An atom as it is written: in quotes unless it is plain and no reserved word.
-fn quoted(name: &str) -> String {
-    const RESERVED: [&str; 28] = [
-        "after", "and", "andalso", "band", "begin", "bnot", "bor", "bsl", "bsr", "bxor", "case", "catch", "cond",
-        "div", "end", "fun", "if", "let", "maybe", "not", "of", "or", "orelse", "receive", "rem", "try", "when", "xor",
-    ];
-    let plain = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '@');
-    if plain && !RESERVED.contains(&name) { name.to_owned() } else { format!("'{}'", name.replace('\'', "\\'")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_written_as_erlang_has_them() {
-        assert_eq!(
-            ["plain", "a \"b\" \\", "a\nb\u{7f}\0c", "é 刻"].map(text),
-            ["\"plain\"", "\"a \\\"b\\\" \\\\\"", "\"a\\x{a}b\\x{7f}\\x{0}c\"", "\"é 刻\""]
-        );
-    }
-
-    #[test]
-    fn names_are_written_as_erlang_has_them() {
-        assert_eq!(
-            ["plain_1", "receive", "Upper", "it's", "a@b"].map(quoted),
-            ["plain_1", "'receive'", "'Upper'", "'it\\'s'", "a@b"]
-        );
-        assert_eq!(["n", "retry_after", "_unused", "server"].map(variable), ["N", "RetryAfter", "Unused", "TheServer"]);
     }
 }

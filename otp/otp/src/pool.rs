@@ -3,11 +3,10 @@
 //! The supervisor is one of our own (`otp_pool.erl`), because OTP's waits for the `init` of each child before it looks at the
 //! next request; to callers in Erlang it is a simple_one_for_one supervisor.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use crate::address::{Pid, To};
+use crate::address::{Pid, To, addressed};
 use crate::atom;
 use crate::call::Call;
 use crate::data::{Any, Data, Elements, Malformed};
@@ -126,31 +125,7 @@ pub struct Pool<S> {
     _kind: PhantomData<fn(S)>,
 }
 
-impl<S> Clone for Pool<S> {
-    fn clone(&self) -> Self {
-        Self::at(self.to.clone())
-    }
-}
-
-impl<S> fmt::Debug for Pool<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Pool").field(&self.to).finish()
-    }
-}
-
-impl<S> Data for Pool<S> {
-    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        self.to.encode(env)
-    }
-
-    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-        To::decode(term).map(Self::at)
-    }
-
-    fn erlang_type() -> String {
-        To::erlang_type()
-    }
-}
+addressed!(Pool);
 
 impl<S> Pool<S> {
     fn at(to: To) -> Self {

@@ -1,10 +1,11 @@
 //! Why a process ended, and why a call has no answer.
 
+use std::any::type_name;
 use std::fmt;
 use std::time::Duration;
 
 use crate::atom;
-use crate::data::{Any, Data, Malformed};
+use crate::data::{Any, Data, Malformed, types};
 use crate::vm::{Env, Term};
 
 /// Why a process ended, or is to end.
@@ -141,7 +142,7 @@ impl std::error::Error for CallError {}
 impl Data for CallError {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
         let (tag, content) = match self {
-            Self::Timeout(after) => (atom!("timeout"), milliseconds(*after).encode(env)),
+            Self::Timeout(after) => (atom!("timeout"), after.encode(env)),
             Self::Down(reason) => (atom!("down"), reason.encode(env)),
             Self::Refused(why) => (atom!("refused"), why.encode(env)),
             Self::Malformed(wrong) => (atom!("malformed"), wrong.to_string().encode(env)),
@@ -151,20 +152,20 @@ impl Data for CallError {
 
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
         match term.tuple().and_then(|tuple| tuple.array()) {
-            Some([tag, after]) if tag.is(atom!("timeout")) => {
-                u64::decode(after).map(|after| Self::Timeout(Duration::from_millis(after)))
-            }
+            Some([tag, after]) if tag.is(atom!("timeout")) => Duration::decode(after).map(Self::Timeout),
             Some([tag, reason]) if tag.is(atom!("down")) => Reason::decode(reason).map(Self::Down),
             Some([tag, why]) if tag.is(atom!("refused")) => String::decode(why).map(Self::Refused),
             Some([tag, why]) if tag.is(atom!("malformed")) => {
-                String::decode(why).map(|why| Self::Malformed(Malformed::expected(why)))
+                String::decode(why).map(|why| Self::Malformed(Malformed::told(why)))
             }
             _ => Err(Malformed::expected("an error of a call")),
         }
     }
 
     fn erlang_type() -> String {
-        "{timeout, non_neg_integer()} | {down, term()} | {refused, binary()} | {malformed, binary()}".into()
+        types::named(type_name::<Self>(), "call_error", "Why a call has no answer.", || {
+            "{timeout, non_neg_integer()} | {down, term()} | {refused, binary()} | {malformed, binary()}".into()
+        })
     }
 }
 

@@ -1,9 +1,8 @@
 //! gen_server: a process that has a state, answers calls and takes casts.
 
-use std::fmt;
 use std::marker::PhantomData;
 
-use crate::address::{Pid, To};
+use crate::address::{Pid, To, addressed};
 use crate::atom;
 use crate::call::Call;
 use crate::data::{Data, Elements, Malformed};
@@ -100,23 +99,7 @@ pub struct Server<S> {
     _kind: PhantomData<fn(S)>,
 }
 
-impl<S> Clone for Server<S> {
-    fn clone(&self) -> Self {
-        Self::at(self.to.clone())
-    }
-}
-
-impl<S> PartialEq for Server<S> {
-    fn eq(&self, other: &Self) -> bool {
-        self.to == other.to
-    }
-}
-
-impl<S> fmt::Debug for Server<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Server").field(&self.to).finish()
-    }
-}
+addressed!(Server);
 
 impl<S> Server<S> {
     pub(crate) fn at(to: To) -> Self {
@@ -160,21 +143,6 @@ impl<S> Server<S> {
     #[doc(hidden)]
     pub fn call_with<R: Data>(&self, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Call<R> {
         Call::new(self.to.clone(), request)
-    }
-}
-
-impl<S> Data for Server<S> {
-    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        self.to.encode(env)
-    }
-
-    #[inline]
-    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-        To::decode(term).map(Self::at)
-    }
-
-    fn erlang_type() -> String {
-        To::erlang_type()
     }
 }
 

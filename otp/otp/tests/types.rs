@@ -101,8 +101,9 @@ fn a_type_that_contains_itself_has_an_end() {
 
 #[test]
 fn types_have_names_where_somebody_collects_them() {
-    let (texts, types) =
-        collect(|| [structure::<Tree>(), structure::<BTreeMap<String, Pair>>(), structure::<Option<Page<Tree, 3>>>()]);
+    let (texts, types) = collect(&[], || {
+        [structure::<Tree>(), structure::<BTreeMap<String, Pair>>(), structure::<Option<Page<Tree, 3>>>()]
+    });
     assert_eq!(texts, ["tree()", "#{binary() => pair()}", "page_tree_3() | undefined"]);
     let written: Vec<_> = types.iter().map(|ty| format!("{}() :: {}", ty.name, ty.definition)).collect();
     assert_eq!(

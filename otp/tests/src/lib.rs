@@ -3,11 +3,17 @@
 //! What comes back is the same term, except from the calls whose names begin with `near_`: their types take several terms for
 //! one value, so what they give is the same only when it is sent again. `fuzz.erl` goes by that.
 
+pub mod handles;
+pub mod named;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use otp::{Any, Bytes, Data, Init, Name, Reason, Tree as Supervised, gen_server, one_for_one, supervisor, worker};
+use otp::{
+    Any, Bytes, CallError, Data, Init, Name, Pid, Reason, Server, StartError, Tree as Supervised, gen_server,
+    one_for_one, supervisor, worker,
+};
 
 otp::application!(echo_root);
 
@@ -156,6 +162,10 @@ echo! {
     tree: Tree;
     lists: Lists;
     near_reason: Reason;
+    near_call_error: CallError;
+    near_start_error: StartError;
+    process: Pid;
+    whom: Server<Echo>;
 }
 
 /// Keeps a term between calls, and lets threads of its own look at it.

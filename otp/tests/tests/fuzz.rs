@@ -17,9 +17,6 @@ fn no_term_is_more_than_an_error_value() {
         since.as_nanos().to_string()
     });
     let folder = compiled("otp_tests", &[("fuzz", include_str!("../erlang/fuzz.erl"))]);
-    if let Ok(k) = std::env::var("KEEP") {
-        std::process::Command::new("cp").arg("-rT").arg(folder.path()).arg(k).status().unwrap();
-    }
     let arguments = ["-noshell", "-pa", ".", "-run", "fuzz", "main", &seconds, &seed];
     println!("seed {seed}");
     let said = run(folder.path(), Command::new("erl").args(arguments));

@@ -151,3 +151,40 @@ fn what_cannot_be_sent_ends_its_process_with_a_reason() {
                                               exit:{{{panic, T, F, N}, _}, _} -> {panic, T, F, N} end",
     );
 }
+
+/// However many servers hand an error on that they were given.
+#[test]
+fn an_error_that_is_handed_on_says_the_same() {
+    check(
+        &[],
+        "{ok, Station} = station:start_link(#{limit => 1}),
+         Fake = spawn_link(fun F() -> receive {'$gen_call', From, _} -> gen:reply(From, #{items => none}), F() end end),
+         {error, Wrong} = station:of_other(Station, Fake),
+         {malformed, <<\"expected a list at field \\\"items\\\"\">>} = Wrong,
+         Far = {down, {nodedown, 'a@b'}},
+         Errors = [Wrong, {malformed, <<\"of somebody else's\">>}, {timeout, 1 bsl 40}, {refused, <<\"no\">>}, Far, {down, normal},
+                   {down, {panic, <<\"no\">>, <<\"a.rs\">>, 1}}],
+         same(near_call_error, E, Errors),
+         same(near_start_error, E, [ignore, {already_started, self()}, noproc, {panic, <<\"no\">>, <<\"a.rs\">>, 1}])",
+    );
+}
+
+/// Whoever writes an integer takes the square of the time that it is long, and nobody can interrupt it.
+#[test]
+fn a_term_is_written_in_a_moment_whatever_is_in_it() {
+    check(
+        &[],
+        "Huge = 1 bsl 6400000,
+         Key = refused(fun() -> echo:map(E, #{Huge => <<>>}) end),
+         {_, _} = binary:match(Key, <<\"at map, element 2, the key #Integer<800001 bytes>\">>),
+         Shown = fun(Term) -> {ok, K} = keeper:start_link(Term), Text = keeper:shown(K), true = byte_size(Text) < 2100, Text end,
+         <<\"[#Integer<800001 bytes>,{#Integer<800001 bytes>,a}]\">> = Shown([Huge, {-Huge, a}]),
+         <<\"1606938044258990275541962092341162602522202993782792835301376\">> = Shown(1 bsl 200),
+         <<\"-18446744073709551616\">> = Shown(-(1 bsl 64)), <<\"18446744073709551615\">> = Shown((1 bsl 64) - 1),
+         <<\"{a,[b,1|c],#{},[],{},\\\"say \\\\\\\"x\\\\\\\"\\\",[1,300]}\">> = Shown({a, [b, 1 | c], #{}, [], {}, \"say \\\"x\\\"\", [1, 300]}),
+         <<\"#{a => #{b => <<1:3>>}}\">> = Shown(#{a => #{b => <<1:3>>}}),
+         [begin Text = Shown(Large), {_, _} = binary:match(Text, <<\"...\">>) end
+          || Large <- [lists:seq(1, 1000000), nest(fun(T) -> {T} end, 1000000), nest(fun(T) -> [T] end, 1000000),
+                       list_to_tuple(lists:seq(1, 1000000)), maps:from_keys(lists:seq(1, 1000), 0), nest(fun(T) -> {T, T} end, 16)]]",
+    );
+}

@@ -8,7 +8,7 @@ mod text;
 
 pub(crate) use api::{api, arm, asked, description, show, shown};
 pub(crate) use method::{Method, Role, Scheduler, role};
-pub(crate) use model::{Model, Shape, without_roles};
+pub(crate) use model::{Model, Shape, expand};
 pub(crate) use problems::Problems;
 #[cfg(test)]
 pub(crate) use problems::said;

@@ -247,8 +247,28 @@ impl Options {
     }
 }
 
+/// What an attribute of this shape makes of the block: `code`, if `check` finds nothing wrong beside what is wrong in any.
+pub(crate) fn expand<T>(
+    arguments: TokenStream,
+    item: TokenStream,
+    shape: &Shape,
+    check: impl FnOnce(&Model, Problems) -> Result<T>,
+    code: impl FnOnce(&Model, &T) -> TokenStream,
+) -> TokenStream {
+    let read = Model::read(arguments, item.clone(), shape)
+        .and_then(|(model, wrong)| check(&model, wrong).map(|checked| (model, checked)));
+    match read {
+        Ok((model, checked)) => code(&model, &checked),
+        Err(error) => {
+            // The block stays, without what only this attribute knows, so that fewer errors follow from this one.
+            let (block, error) = (without_roles(item), error.into_compile_error());
+            quote::quote! { #block #error }
+        }
+    }
+}
+
 /// The block without the attributes that say what methods are for, if it is one.
-pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
+fn without_roles(item: TokenStream) -> TokenStream {
     let Ok(mut block) = crate::bodies::block(item.clone()) else { return item };
     for item in &mut block.items {
         if let ImplItem::Fn(function) = item {

@@ -7,8 +7,7 @@ use quote::{format_ident, quote};
 use syn::{Ident, Result, Type};
 
 use crate::behaviour::{
-    Method, Model, Problems, Role, Scheduler, Shape, api, arm, description, names, show, split, there_are,
-    without_roles,
+    self, Method, Model, Problems, Role, Scheduler, Shape, api, arm, description, names, show, split, there_are,
 };
 
 const SHAPE: Shape = Shape {
@@ -43,16 +42,7 @@ const SHAPE: Shape = Shape {
 };
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let read = Model::read(arguments, item.clone(), &SHAPE)
-        .and_then(|(model, wrong)| check(&model, wrong).map(|state| (model, state)));
-    match read {
-        Ok((model, state)) => code(&model, &state),
-        Err(error) => {
-            // The block stays, without what only this attribute knows, so that fewer errors follow from this one.
-            let (block, error) = (without_roles(item), error.into_compile_error());
-            quote! { #block #error }
-        }
-    }
+    behaviour::expand(arguments, item, &SHAPE, check, code)
 }
 
 /// The type of the states.

@@ -59,7 +59,8 @@ pub trait Data: Sized {
 /// A term is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    expected: String,
+    /// What is wrong, up to the places.
+    said: String,
     /// From the innermost outwards: `element 2`, `field "start"`.
     path: Vec<String>,
 }
@@ -67,7 +68,13 @@ pub struct Malformed {
 impl Malformed {
     #[cold]
     pub fn expected(what: impl Into<String>) -> Self {
-        Self { expected: what.into(), path: Vec::new() }
+        Self::told(format!("expected {}", what.into()))
+    }
+
+    /// One that was told as a text, and says nothing else when it is told again.
+    #[cold]
+    pub(crate) fn told(said: String) -> Self {
+        Self { said, path: Vec::new() }
     }
 
     /// The same, seen from what contains it.
@@ -81,7 +88,7 @@ impl Malformed {
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {}", self.expected)?;
+        f.write_str(&self.said)?;
         self.path.iter().rev().enumerate().try_for_each(|(depth, place)| {
             f.write_str(if depth == 0 { " at " } else { ", " })?;
             f.write_str(place)

@@ -23,6 +23,8 @@ pub struct Type {
 struct State {
     /// What was found, when somebody collects.
     collected: Option<Vec<Type>>,
+    /// The names that no type of theirs may have.
+    taken: Vec<&'static str>,
     /// The types whose structure is being written, when nobody does.
     open: Vec<&'static str>,
 }
@@ -31,9 +33,9 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// Runs `body`, in which types of the user's are called by their names; gives what they are besides, in the order in which they
-/// were first spoken of.
-pub fn collect<R>(body: impl FnOnce() -> R) -> (R, Vec<Type>) {
+/// Runs `body`, in which types of the user's are called by their names, of which none is in `taken`; gives what they are besides,
+/// in the order in which they were first spoken of.
+pub fn collect<R>(taken: &[&'static str], body: impl FnOnce() -> R) -> (R, Vec<Type>) {
     /// Puts back what was before, also when the body panics.
     struct Before(Option<State>);
     impl Drop for Before {
@@ -41,7 +43,8 @@ pub fn collect<R>(body: impl FnOnce() -> R) -> (R, Vec<Type>) {
             STATE.set(self.0.take().unwrap_or_default());
         }
     }
-    let before = Before(Some(STATE.replace(State { collected: Some(Vec::new()), open: Vec::new() })));
+    let state = State { collected: Some(Vec::new()), taken: taken.to_vec(), open: Vec::new() };
+    let before = Before(Some(STATE.replace(state)));
     let result = body();
     let found = STATE.with_borrow_mut(|state| state.collected.take());
     drop(before);
@@ -61,7 +64,7 @@ pub fn named(rust: &'static str, name: &str, about: &'static str, definition: im
         Some(types) => match types.iter().find(|known| known.rust == rust) {
             Some(known) => Found::Known(format!("{}()", known.name)),
             None => {
-                let name = unlike(&called(name, rust), types);
+                let name = unlike(&called(name, rust), &state.taken, types);
                 types.push(Type { name, definition: String::new(), about, rust });
                 Found::Place(types.len() - 1)
             }
@@ -108,10 +111,10 @@ fn called(name: &str, rust: &str) -> String {
     words.fold(name.to_owned(), |name, word| name + "_" + &snake(word))
 }
 
-/// The name, or one like it that neither Erlang, nor a generated module, nor another type has.
-fn unlike(name: &str, types: &[Type]) -> String {
-    /// What Erlang, and every generated module, has already.
-    const TAKEN: [&str; 51] = [
+/// The name, or one like it that neither Erlang, nor who collects, nor another type has.
+fn unlike(name: &str, taken: &[&str], types: &[Type]) -> String {
+    /// What Erlang has already, in one release or another.
+    const ERLANGS: [&str; 52] = [
         "any",
         "arity",
         "atom",
@@ -149,6 +152,7 @@ fn unlike(name: &str, types: &[Type]) -> String {
         "nonempty_binary",
         "nonempty_bitstring",
         "nonempty_list",
+        "nonempty_maybe_improper_list",
         "nonempty_string",
         "number",
         "pid",
@@ -157,21 +161,19 @@ fn unlike(name: &str, types: &[Type]) -> String {
         "queue",
         "record",
         "reference",
-        "server",
         "set",
-        "started",
         "string",
         "term",
+        "tid",
         "timeout",
+        "tuple",
     ];
-    let taken = |name: &str| types.iter().any(|other| other.name == name);
-    let plain =
-        if TAKEN.contains(&name) || name == "tuple" || name == "tid" { format!("the_{name}") } else { name.into() };
+    let plain = if ERLANGS.contains(&name) || taken.contains(&name) { format!("the_{name}") } else { name.into() };
     let mut numbered = (1_u32..).map(|number| match number {
         1 => atom(&plain),
         number => atom(&format!("{plain}_{number}")),
     });
-    numbered.find(|name| !taken(name)).unwrap_or_default()
+    numbered.find(|name| !types.iter().any(|other| other.name == *name)).unwrap_or_default()
 }
 
 /// `DeviceGateway` as Erlang has names: `device_gateway`.
@@ -246,8 +248,11 @@ mod tests {
     #[test]
     fn no_two_types_have_one_name_and_none_has_one_of_erlangs() {
         let define = |rust, name| named(rust, name, "", || "x".into());
-        let (texts, types) = collect(|| [define("a::Map", "map"), define("b::Map", "map"), define("a::Map", "map")]);
-        assert_eq!(texts, ["the_map()", "the_map_2()", "the_map()"]);
-        assert_eq!(types.len(), 2);
+        let two =
+            || [define("a::Map", "map"), define("b::Map", "map"), define("a::Map", "map"), define("a::S", "server")];
+        let (texts, types) = collect(&["server"], two);
+        assert_eq!(texts, ["the_map()", "the_map_2()", "the_map()", "the_server()"]);
+        assert_eq!(types.len(), 3);
+        assert_eq!(collect(&[], two).0[3], "server()");
     }
 }

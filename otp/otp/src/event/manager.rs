@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::handled::tuple;
 use super::handler::added;
 use super::{EventHandler, Handler, HandlerError, HandlerName, Handles};
-use crate::address::{Pid, To};
+use crate::address::{Pid, To, addressed};
 use crate::atom;
 use crate::call::{Call, replied};
 use crate::data::{Any, Data, Malformed};
@@ -25,23 +25,7 @@ pub struct EventManager<E> {
     _event: PhantomData<fn(E)>,
 }
 
-impl<E> Clone for EventManager<E> {
-    fn clone(&self) -> Self {
-        Self::at(self.to.clone())
-    }
-}
-
-impl<E> PartialEq for EventManager<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.to == other.to
-    }
-}
-
-impl<E> fmt::Debug for EventManager<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("EventManager").field(&self.to).finish()
-    }
-}
+addressed!(EventManager);
 
 impl<E> EventManager<E> {
     fn at(to: To) -> Self {
@@ -180,20 +164,6 @@ impl<E: Data> EventManager<E> {
             |event| added(replied(event)?),
         );
         call.without_limit().await?.map(|()| handler)
-    }
-}
-
-impl<E> Data for EventManager<E> {
-    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        self.to.encode(env)
-    }
-
-    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-        To::decode(term).map(Self::at)
-    }
-
-    fn erlang_type() -> String {
-        To::erlang_type()
     }
 }
 

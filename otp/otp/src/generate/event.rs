@@ -1,41 +1,37 @@
 //! The module of a handler of events: a callback module of OTP's gen_event.
 
-use super::{Description, ask, comment, names, quoted, typed};
+use super::write::{ask, comment, listed, names, quoted, spec, typed};
+use super::{Description, Message, Types};
 
-pub(super) fn event(name: &str, description: &Description, number: usize, native: &str) -> String {
+pub(super) fn event(name: &str, description: &Description, types: &Types, number: usize, native: &str) -> String {
     let (module, half) = (quoted(name), quoted(&format!("{native}_event")));
     let starts = description.start.len() + 1;
     let terminates = description.options.contains("terminate");
     let mut exported =
         vec![format!("add_handler/{starts}"), format!("add_sup_handler/{starts}"), "delete_handler/1".to_owned()];
     let calls = &description.calls;
-    exported.extend(calls.iter().map(|call| format!("{}/{}", quoted(call.name), call.arguments.len() + 1)));
+    exported.extend(calls.iter().map(Message::exported));
     let mut text = String::new();
-    let mut line = |line: String| {
-        text += &line;
-        text.push('\n');
-    };
+    let line = &mut |line: String| text += &(line + "\n");
     line(format!("%% {}: a handler of events in Rust. Generated: change it there.", description.rust));
-    comment(&mut line, description.about);
+    comment(line, description.about);
     line(format!("-module({module})."));
     line("-behaviour(gen_event).".into());
-    line(format!("-export([{}]).", exported.join(", ")));
+    line(listed("export", &exported));
     let terminate = if terminates { "terminate/2, " } else { "" };
     line(format!(
         "-export([init/1, handle_event/2, handle_call/2, handle_info/2, {terminate}code_change/3, format_status/1])."
     ));
-    line("-export_type([manager/0]).\n".into());
-    line("%% The process that has the handlers, its name on this node, or its name elsewhere.".into());
-    line("-type manager() :: pid() | atom() | {atom(), node()} | {global, term()} | {via, module(), term()}.".into());
-    line("-type state() :: {module(), reference()}.\n".into());
-    let (typed, names) = (typed(&description.start), names(&description.start));
+    line(types.written());
+    let names = names(&description.start);
+    let typed: Vec<_> = std::iter::once("manager()".to_owned()).chain(typed(&description.start)).collect();
     let comma = if starts == 1 { "" } else { ", " };
-    line(format!("-spec add_handler(manager(){comma}{typed}) -> ok | {{'EXIT', term()}} | term()."));
+    line(spec("add_handler", &typed, "ok | {'EXIT', term()} | term()"));
     line(format!(
         "add_handler(Server{comma}{names}) ->\n    gen_event:add_handler(Server, ?MODULE, {{'$start', {{{names}}}}}).\n"
     ));
     line("%% The same for the process that calls this: it is told when the handler goes, which goes with it.".into());
-    line(format!("-spec add_sup_handler(manager(){comma}{typed}) -> ok | {{'EXIT', term()}} | term()."));
+    line(spec("add_sup_handler", &typed, "ok | {'EXIT', term()} | term()"));
     line(format!(
         "add_sup_handler(Server{comma}{names}) ->\n    gen_event:add_sup_handler(Server, ?MODULE, {{'$start', {{{names}}}}}).\n"
     ));
@@ -43,7 +39,7 @@ pub(super) fn event(name: &str, description: &Description, number: usize, native
     line("delete_handler(Server) ->\n    gen_event:delete_handler(Server, ?MODULE, delete).".into());
     for call in calls {
         line(String::new());
-        comment(&mut line, call.about);
+        comment(line, call.about);
         line(ask(call, "manager()", ""));
     }
     if !calls.is_empty() {

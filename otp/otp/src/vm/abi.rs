@@ -200,6 +200,7 @@ functions! {
     is_ref(*mut RawEnv, RawTerm) -> c_int;
     is_pid(*mut RawEnv, RawTerm) -> c_int;
     is_empty_list(*mut RawEnv, RawTerm) -> c_int;
+    is_number(*mut RawEnv, RawTerm) -> c_int;
     is_identical(RawTerm, RawTerm) -> c_int;
     get_int64(*mut RawEnv, RawTerm, *mut i64) -> c_int;
     get_uint64(*mut RawEnv, RawTerm, *mut u64) -> c_int;

@@ -22,6 +22,7 @@ pub(crate) mod threads;
 mod turn;
 pub(crate) mod watched;
 mod words;
+mod written;
 
 pub use atom::Atom;
 pub use entry::entry;

@@ -147,12 +147,23 @@ impl<'a> Term<'a> {
 
     /// The term as Erlang writes it, for people to read; of a large one, its beginning.
     pub fn shown(self) -> String {
-        let mut text = vec![0_u8; 1024];
-        // SAFETY: room for as many bytes as are said; the VM's function takes a term for `%T`, writes at most that many bytes,
-        // and ends them with a NUL. The precision is the number of terms inside that it goes through.
-        unsafe { (vm().snprintf)(text.as_mut_ptr().cast(), text.len(), c"%.200T".as_ptr(), self.raw) };
-        text.truncate(text.iter().position(|byte| *byte == 0).unwrap_or(text.len()));
-        String::from_utf8_lossy(&text).into_owned()
+        super::written::written(self)
+    }
+
+    /// How many bytes an integer has that no word holds.
+    pub(super) fn integer_size(self) -> Option<usize> {
+        const SMALL_BIG: u8 = 110;
+        const LARGE_BIG: u8 = 111;
+        // SAFETY: a term of this environment.
+        let is_number = unsafe { (vm().is_number)(self.env.raw(), self.raw) != 0 };
+        if !is_number || self.float().is_some() {
+            return None;
+        }
+        match *self.external()?.get(1..)? {
+            [SMALL_BIG, size, ..] => Some(size.into()),
+            [LARGE_BIG, a, b, c, d, ..] => usize::try_from(u32::from_be_bytes([a, b, c, d])).ok(),
+            _ => None,
+        }
     }
 
     #[inline]

@@ -8,7 +8,8 @@ use std::ffi::{c_int, c_void};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::abi::{
     RT_CREATE, RawEnv, RawPid, ResourceType, ResourceTypeInit, SELECT_CANCEL, SELECT_CUSTOM_MSG, SELECT_READ,
@@ -46,8 +47,9 @@ struct Inside {
     /// Closed by `stopped`.
     descriptor: c_int,
     kind: Kind,
-    /// Whether the owner is gone.
-    over: AtomicBool,
+    /// Whether the owner is gone. Who holds only a reference has this locked while it uses the descriptor: the reference may be in
+    /// another process than the owner, which could close the descriptor meanwhile.
+    over: Mutex<bool>,
 }
 
 /// Makes the kind known to the VM; `false` when it refuses.
@@ -85,7 +87,7 @@ impl Watched {
     pub(crate) fn new(descriptor: OwnedFd, kind: Kind) -> Self {
         let opened = TYPE.load(Ordering::Acquire);
         assert!(!opened.is_null(), "this needs an Erlang VM, and none has loaded this library");
-        let inside = Inside { descriptor: descriptor.into_raw_fd(), kind, over: AtomicBool::new(false) };
+        let inside = Inside { descriptor: descriptor.into_raw_fd(), kind, over: Mutex::new(false) };
         // SAFETY: the memory has the size and the alignment of what is written there before anybody can see it.
         unsafe {
             let room = (vm().alloc_resource)(opened, size_of::<Inside>());
@@ -133,7 +135,7 @@ impl AsFd for Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        self.inside().over.store(true, Ordering::Release);
+        *self.inside().over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         let raw = try_turn(|env, _| env.raw()).unwrap_or(ptr::null_mut());
         let undefined = try_turn(|env, _| crate::atom!("undefined").raw(env)).unwrap_or(0);
         // SAFETY: a resource that lives until it is released here; `stopped` closes the descriptor, at once or when the poll set has
@@ -162,10 +164,14 @@ pub(crate) fn again<R>(
     }
     // SAFETY: a resource of this kind holds this, for at least as long as the term that refers to it.
     let inside = unsafe { &*found.cast::<Inside>() };
-    if inside.kind != kind || inside.over.load(Ordering::Acquire) {
+    if inside.kind != kind {
         return None;
     }
-    // SAFETY: its owner is there, and is this process, which does nothing else meanwhile.
+    let over = inside.over.lock().unwrap_or_else(PoisonError::into_inner);
+    if *over {
+        return None;
+    }
+    // SAFETY: its owner is there, and is so until it has the lock.
     let result = read(unsafe { BorrowedFd::borrow_raw(inside.descriptor) });
     select(env, found, inside.descriptor, Readiness::Read, env.own_pid(), message).ok()?;
     Some(result)
