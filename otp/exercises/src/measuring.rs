@@ -173,7 +173,7 @@ async fn events_go_to_the_library_telemetry_where_it_is_loaded() {
     FOR_TELEMETRY.execute(|| (5, ()));
     otp::yield_now().await;
     let got = evaluate("persistent_term:get(telemetry)").await.expect("a term");
-    assert_eq!(format!("{got:?}"), "{[exercises,for_telemetry],#{value=>5},#{}}");
+    assert_eq!(format!("{got:?}"), "{[exercises,for_telemetry],#{value => 5},#{}}");
 }
 
 #[otp::test]
@@ -188,8 +188,8 @@ async fn spans_tell_of_the_start_and_of_the_end_or_why_there_was_none() {
     };
     assert_eq!(WORK.run(boiler, || 2), 2);
     otp::yield_now().await;
-    assert_eq!(last("start").await, "{[system_time],#{device=><<\"boiler\">>}}");
-    assert_eq!(last("stop").await, "{[duration],#{device=><<\"boiler\">>}}");
+    assert_eq!(last("start").await, "{[system_time],#{device => <<\"boiler\">>}}");
+    assert_eq!(last("stop").await, "{[duration],#{device => <<\"boiler\">>}}");
     assert_eq!(last("exception").await, "none");
     static LONGEST: AtomicU64 = AtomicU64::new(0);
     WORK.stop.attach(|took: &Took, _| {
@@ -201,10 +201,10 @@ async fn spans_tell_of_the_start_and_of_the_end_or_why_there_was_none() {
         .await
         .expect_err("it is too long");
     otp::yield_now().await;
-    assert_eq!(last("exception").await, "{[duration],#{device=><<\"boiler\">>,kind=>error,reason=>cancelled}}");
+    assert_eq!(last("exception").await, "{[duration],#{device => <<\"boiler\">>,kind => error,reason => cancelled}}");
     std::panic::catch_unwind(|| WORK.run(boiler, || panic!("the work"))).expect_err("it panics");
     otp::yield_now().await;
-    assert_eq!(last("exception").await, "{[duration],#{device=><<\"boiler\">>,kind=>error,reason=>panic}}");
+    assert_eq!(last("exception").await, "{[duration],#{device => <<\"boiler\">>,kind => error,reason => panic}}");
 }
 
 #[otp::test]

@@ -209,7 +209,7 @@ purge(Left, Failed) ->
     end,
     Unused = Builds -- Used,
     Modules = [Module || {Module, Build} <- Loaded, lists:member(Build, Unused)],
-    [Module:stop(Module) || Module <- Modules, lists:suffix("_observe", atom_to_list(Module))],
+    _ = [Module:stop(Module) || Module <- Modules, lists:suffix("_observe", atom_to_list(Module))],
     [code:delete(Module) || Module <- Modules],
     [code:soft_purge(Module) || Module <- Modules],
     [{"Unloaded", text("~ts", [lists:join(", ", [atom_to_list(Build) || Build <- Unused])])} || Unused =/= []].

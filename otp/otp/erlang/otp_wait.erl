@@ -140,10 +140,8 @@ order({forget, Number}, _Slot, Waits) ->
     erase({'$otp', Number}),
     Waits;
 order({nursery, Words}, _Slot, Waits) ->
-    case process_flag(min_heap_size, Words) of
-        More when More > Words -> process_flag(min_heap_size, More);
-        _ -> ok
-    end,
+    Before = process_flag(min_heap_size, Words),
+    _ = Before > Words andalso process_flag(min_heap_size, Before),
     Waits.
 
 %% The process of a task.

@@ -6,6 +6,8 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use in_a_vm::{compiled, run, skipped};
+// Its behaviours are linked into this program, so that what they say of themselves can be asked for.
+use otp_tests as _;
 
 const CALLER: &str = include_str!("../erlang/caller.erl");
 

@@ -324,7 +324,7 @@ impl<'a> Tuple<'a> {
     ///
     /// # Errors
     /// When it is of another form, or there are not as many.
-    #[inline(always)]
+    #[inline]
     pub fn element<T: Data>(&self, index: usize) -> Result<T, Malformed> {
         let Some(element) = self.get(index) else { return Err(missing()) };
         match T::decode(element) {

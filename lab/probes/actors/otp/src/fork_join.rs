@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use otp::{Address, Init, Mailbox, Server, gen_server};
+use otp::{Address, Init, Mailbox, Server, Slice, gen_server};
 
 use crate::{Params, Parts, check, failed, whole};
 
@@ -51,10 +51,11 @@ impl JoinParent {
         for _ in 0..self.workers {
             workers.push(Worker::start_link(own.clone(), self.each).await.expect("a worker starts"));
         }
+        // Others that share this scheduler have their turns.
+        let mut slice = Slice::new();
         for _ in 0..self.each {
             workers.iter().for_each(|worker| worker.work());
-            // A round takes some 100 µs: others that share this scheduler have their turns.
-            otp::yield_now().await;
+            slice.check().await;
         }
     }
 
