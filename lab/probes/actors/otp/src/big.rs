@@ -6,7 +6,7 @@ use otp::{Address, Init, Mailbox, Server, gen_server};
 
 use crate::{Params, Parts, check, failed, whole};
 
-/// Sends to all others and hears from all others.
+/// Sends to all others and hears from all others: its messages wait off the heap, where many senders are not in each other's way.
 #[derive(Debug)]
 pub struct BigWorker {
     parent: Server<BigParent>,
@@ -16,7 +16,7 @@ pub struct BigWorker {
     senders: u64,
 }
 
-#[gen_server]
+#[gen_server(off_heap)]
 impl BigWorker {
     fn init(parent: Server<BigParent>, index: u64, others: u64) -> Init<Self> {
         Ok(BigWorker { parent, index, more: others + 1, senders: 0 })
