@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::atom;
 use crate::data::Data;
-use crate::host::At;
+use crate::vm::{Turn, current};
 
-/// As many messages …
-const MESSAGES: u32 = 1024;
-/// … within this time are those of a busy process.
+/// `process::PACE` messages within this time are those of a busy process.
 const BUSY: Duration = Duration::from_millis(10);
 /// The young heap of one, in words: one of the sizes that the VM has.
 const NURSERY: u32 = 987;
@@ -20,31 +18,21 @@ const NURSERY: u32 = 987;
 /// How many messages a process takes.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    messages: u32,
-    /// When the last of so many came.
     looked: Option<Instant>,
     busy: bool,
 }
 
 impl Pace {
-    /// A message has come.
-    #[inline]
-    pub(crate) fn message(&mut self, at: At<'_, '_>) {
-        self.messages = self.messages.wrapping_add(1);
-        if self.messages % MESSAGES == 0 {
-            self.look(at);
-        }
-    }
-
+    /// So many messages have come again.
     #[cold]
-    fn look(&mut self, at: At<'_, '_>) {
+    pub(crate) fn look(&mut self, turn: &Turn) {
         if self.busy {
             return;
         }
         let now = Instant::now();
         if self.looked.replace(now).is_some_and(|before| now.saturating_duration_since(before) < BUSY) {
             self.busy = true;
-            at.turn.order(at.env, atom!("nursery"), &[NURSERY.encode(at.env)]);
+            current(|env| turn.order(env, atom!("nursery"), &[NURSERY.encode(env)]));
         }
     }
 }

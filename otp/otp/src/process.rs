@@ -22,6 +22,9 @@ pub trait Process: Send {
 
     /// Does a job of the callback under way.
     fn work(&mut self, number: u64) -> Option<()>;
+
+    /// Some messages have come since this was last called.
+    fn pace(&mut self, _turn: &Turn) {}
 }
 
 /// Makes the slot of a process from the state of an older build.
@@ -85,6 +88,21 @@ pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'
     })
 }
 
+/// Has the process in `slot` take a message.
+#[inline]
+pub(crate) fn receive<'a>(env: Env<'a>, turn: &Turn, slot: Term<'a>, message: Term<'a>) -> Option<Term<'a>> {
+    let result = SLOTS.with(env, slot, |process, uses| {
+        if uses % PACE == PACE - 1 {
+            process.pace(turn);
+        }
+        process.receive(env, turn, message)
+    })??;
+    Some(turn.with_orders(env, result))
+}
+
+/// After as many messages a process is asked how busy it is.
+pub(crate) const PACE: u32 = 1024;
+
 /// Has the process in `slot` do something.
 #[inline]
 pub(crate) fn with<'a>(
@@ -93,7 +111,7 @@ pub(crate) fn with<'a>(
     slot: Term<'a>,
     body: impl FnOnce(&mut dyn Process) -> Option<Term<'a>>,
 ) -> Option<Term<'a>> {
-    let result = SLOTS.with(env, slot, |process| body(process))??;
+    let result = SLOTS.with(env, slot, |process, _| body(process))??;
     Some(turn.with_orders(env, result))
 }
 

@@ -163,7 +163,6 @@ impl<S: GenServer> Process for Hosted<S> {
     fn receive<'a>(&mut self, env: Env<'a>, turn: &Turn, message: Term<'a>) -> Option<Term<'a>> {
         let at = At { env, turn };
         turn.hands_over.set(true);
-        self.pace.message(at);
         let Some(tuple) = message.tuple() else { return Some(self.others(at, message)) };
         let result = if let Some([tag, request]) = tuple.array() {
             if !tag.is(atom!("$gen_cast")) {
@@ -223,6 +222,10 @@ impl<S: GenServer> Process for Hosted<S> {
 
     fn work(&mut self, number: u64) -> Option<()> {
         self.host.work(number)
+    }
+
+    fn pace(&mut self, turn: &Turn) {
+        self.pace.look(turn);
     }
 }
 

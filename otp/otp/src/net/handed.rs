@@ -28,7 +28,7 @@ impl Handed {
     /// The connection; `None` when somebody has taken it before (the process, say, that is now started anew), or this is no connection
     /// of this build.
     pub fn take(self) -> Option<TcpStream> {
-        self.0.read(|term| turn(|env, _| HANDED.with(env, term, Option::take))).flatten()
+        self.0.read(|term| turn(|env, _| HANDED.with(env, term, |stream, _| stream.take()))).flatten()
     }
 }
 

@@ -83,7 +83,7 @@ impl<const DIRTY: bool> Native<2> for Handle<DIRTY> {
 
     #[inline]
     fn call<'a>(env: Env<'a>, turn: &Turn, [slot, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::with(env, turn, slot, |process| process.receive(env, turn, message))
+        process::receive(env, turn, slot, message)
     }
 }
 

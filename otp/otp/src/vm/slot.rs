@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use super::abi::{RT_CREATE, RawEnv, ResourceType};
 use super::{Env, Term, Turn, vm};
@@ -28,6 +28,9 @@ struct Slot<T: ?Sized> {
     /// Whether a call of the owner has the value. Only the owner reads or writes it, so it needs no order among threads but that
     /// which the VM keeps when a process goes from one to another.
     taken: AtomicBool,
+    /// How often calls of the owner had the value, up to where a `u32` begins anew. It stands here and not with the value because what
+    /// each message looks at should lie together: of a thousand processes in turn, none is in the cache.
+    uses: AtomicU32,
     /// The value, which follows in the same memory: a message finds the state of its process a few bytes further.
     value: *mut T,
 }
@@ -89,7 +92,12 @@ impl<T: ?Sized + Send> SlotType<T> {
             let after = slot.add(1).cast::<u8>();
             let place = after.add(after.align_offset(align_of::<V>())).cast::<V>();
             place.write(value);
-            slot.write(Slot { owner: AtomicUsize::new(0), taken: AtomicBool::new(false), value: seen(place) });
+            slot.write(Slot {
+                owner: AtomicUsize::new(0),
+                taken: AtomicBool::new(false),
+                uses: AtomicU32::new(0),
+                value: seen(place),
+            });
             let raw = (vm().make_resource)(env.raw(), slot.cast());
             (vm().release_resource)(slot.cast());
             raw
@@ -98,9 +106,9 @@ impl<T: ?Sized + Send> SlotType<T> {
     }
 
     /// Lets `body` have the value behind `term`, in the process that `env` is of; `None` when it is none of this kind, of another
-    /// process, or in use.
+    /// process, or in use. `body` is told how often it was had before.
     #[inline]
-    pub fn with<R>(&self, env: Env<'_>, term: Term<'_>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub fn with<R>(&self, env: Env<'_>, term: Term<'_>, body: impl FnOnce(&mut T, u32) -> R) -> Option<R> {
         let mut found: *mut c_void = ptr::null_mut();
         // SAFETY: room for one; the VM checks that it is a resource of this kind.
         let is = unsafe { (vm().get_resource)(term.env().raw(), term.raw(), self.opened(), &raw mut found) != 0 };
@@ -113,6 +121,8 @@ impl<T: ?Sized + Send> SlotType<T> {
             return None;
         }
         slot.taken.store(true, Ordering::Relaxed);
+        let uses = slot.uses.load(Ordering::Relaxed);
+        slot.uses.store(uses.wrapping_add(1), Ordering::Relaxed);
         struct Leave<'a>(&'a AtomicBool);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
@@ -122,7 +132,7 @@ impl<T: ?Sized + Send> SlotType<T> {
         let _leave = Leave(&slot.taken);
         // SAFETY: no other process gets here, this one runs on one scheduler at a time, and none of its calls had the value: the flag
         // was down and is up now, until `_leave` is dropped.
-        Some(body(unsafe { &mut *slot.value }))
+        Some(body(unsafe { &mut *slot.value }, uses))
     }
 }
 
