@@ -22,8 +22,8 @@
 %% none. Who asked may still wait when a process ends: then it is told so, or answered by the next one. Whoever was answered
 %% hears nothing of it, because the alias that answers go to is gone. A table and not a map, which garbage collections would
 %% copy again and again as it grows.
-%% new: those that do not stand in the table yet. They are entered when nobody asks for anything, and before anybody asks for more
-%% than a start: what is entered takes a tenth of the time of a start, and those who want one need not wait for it.
+%% new: those that do not stand in the table yet. They are entered when nobody asks for anything, and before anything but a start
+%% is done, so that those who want a start need not wait for it.
 -record(pool, {parent :: pid(), name :: term(), module :: module(), config :: config(), debug = [],
                known_as :: pid() | atom(), ancestors :: [pid() | atom()], children :: ets:tid(),
                new = [] :: [{pid(), term(), term()}], count = 0 :: non_neg_integer(), restarts = [] :: [integer()]}).
