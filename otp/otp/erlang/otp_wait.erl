@@ -36,6 +36,9 @@ go(Final, _Slot, _Came, Waits, []) ->
     _ = [forget(Ref, Waits) || Ref <- maps:keys(Waits), is_reference(Ref)],
     Final.
 
+%% Who waits for nothing any more begins as at the start: the next order may be one call and nothing else.
+resume(Slot, Events, Waits) when map_size(Waits) =:= 0 ->
+    settle('MODULE':resume(Slot, Events), Slot);
 resume(Slot, Events, Waits) ->
     case 'MODULE':resume(Slot, Events) of
         {orders, Orders, Result} -> go(Result, Slot, [], Waits, Orders);
