@@ -109,12 +109,17 @@ async fn what_is_given_up_waits_no_longer_and_leaves_nothing_behind() {
     // Nor where the message had come when the other future of a race was ready first.
     for _ in 0..200 {
         here.write_all(b"x").await.expect("a connection");
-        let _ = within(Duration::ZERO, async {
+        let raced = within(Duration::ZERO, async {
             sleep(Duration::from_millis(1)).await;
             there.read(&mut room).await
         })
         .await;
-        assert_eq!(there.read(&mut room).await.expect("bytes"), 1);
+        // On a busy machine both times may be over before either is seen.
+        let read = match raced {
+            Ok(read) => read,
+            Err(_) => there.read(&mut room).await,
+        };
+        assert_eq!(read.expect("bytes"), 1);
     }
     assert_eq!(queued().await, 0);
 }
