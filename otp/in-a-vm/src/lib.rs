@@ -9,6 +9,8 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -36,13 +38,50 @@ pub fn compiled_as(library: &str, native: &str, more: &[(&str, &str)]) -> TempDi
     folder
 }
 
+/// More than any program of a test takes on a slow machine.
+pub const LONG: Duration = Duration::from_secs(600);
+
 /// What a program prints that is to succeed, in this folder.
 pub fn run(folder: &Path, command: &mut Command) -> String {
-    let output = command.current_dir(folder).output().expect("erlc and erl, of Debian's package erlang-base");
+    run_within(folder, command, LONG)
+}
+
+/// The same for one that may take so long.
+pub fn run_within(folder: &Path, command: &mut Command, time: Duration) -> String {
+    let started = command.current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = started.expect("erlc and erl, of Debian's package erlang-base");
+    let limit = Limit::of(&child, time);
+    let output = child.wait_with_output().expect("what it says");
+    let end = if limit.is_over() { format!("it was killed after {time:?}") } else { output.status.to_string() };
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let beginning: String = text.chars().take(20_000).collect();
-    assert!(output.status.success(), "{}: {beginning}", output.status);
+    assert!(output.status.success(), "{end}: {beginning}");
     text
+}
+
+/// Kills a program whose time is over, so that one that hangs is a failure and says how far it came.
+#[derive(Debug)]
+pub struct Limit {
+    over: mpsc::Sender<()>,
+    killer: JoinHandle<bool>,
+}
+
+impl Limit {
+    pub fn of(child: &Child, time: Duration) -> Self {
+        let (over, ended) = mpsc::channel::<()>();
+        let pid = child.id().to_string();
+        let killer = thread::spawn(move || {
+            let late = ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            late && Command::new("kill").args(["-s", "KILL", &pid]).status().is_ok()
+        });
+        Self { over, killer }
+    }
+
+    /// Whether the time was over before this was asked, after which nobody is killed.
+    pub fn is_over(self) -> bool {
+        drop(self.over);
+        self.killer.join().unwrap_or(false)
+    }
 }
 
 /// Nodes of a test know each other by a daemon of their own, and no others.
@@ -63,7 +102,7 @@ impl Epmd {
         let began = Instant::now();
         while TcpStream::connect(free).is_err() {
             assert!(began.elapsed() < Duration::from_secs(60), "epmd does not listen");
-            std::thread::sleep(Duration::from_millis(20));
+            thread::sleep(Duration::from_millis(20));
         }
         epmd
     }

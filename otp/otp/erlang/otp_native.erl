@@ -3,7 +3,8 @@
 %% Each build of an application has a module like this one of its own, named as its library (MODULE below is replaced by
 %% that name), so the running build stays where it is when the next one is loaded.
 %%
-%% A process holds a reference to its state, its slot, and gives every message to handle/2, which says what is to be done:
+%% A process holds a reference to its state, its slot, and the number of the place that the state lies in. It gives every message to
+%% handle/2, by that number or by the slot, which says what is to be done:
 %%
 %%   ok                           nothing
 %%   [To | Request]               cast that
@@ -26,15 +27,15 @@
 -export([start/5, start_link/5, enter/6, enter_pool/6, woken/2, successor/2, adopt/3, leave/4]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
--export([init/2, restore/2, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0, observe/2]).
+-export([init/2, restore/2, place/1, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0, observe/2]).
 -export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
 -on_load(load/0).
 
--nifs([init/2, restore/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
+-nifs([init/2, restore/2, place/1, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
        tests/1, test/1, realtime/0, observe/2]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
-               options :: [option()], debug = [] :: [sys:debug_option()],
+               options :: [option()], place :: non_neg_integer(), debug = [] :: [sys:debug_option()],
                time = infinity :: timeout()}).
 
 %% What a behaviour is beside its callbacks: whether it has work after its start or before its end, traps exits, how its
@@ -69,11 +70,7 @@ enter(Starter, Module, Number, Name, Argument, Options) ->
             try initial(init(Number, Argument)) of
                 {ok, Slot} ->
                     proc_lib:init_ack(Starter, {ok, self()}),
-                    Self = #self{parent = Starter, name = name(Name), module = Module, number = Number, options = Options},
-                    case has(started, Options) of
-                        true -> ask(started, Slot, Self);
-                        false -> loop(Slot, Self)
-                    end;
+                    begin_with(Slot, self({Starter, name(Name), Module, Number, Options, infinity}, Slot, []));
                 ignore ->
                     unregister_name(Name),
                     proc_lib:init_ack(Starter, ignore),
@@ -99,11 +96,7 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
     try initial(init(Number, Argument)) of
         {ok, Slot} ->
             answer(From, {ok, self()}),
-            Self = #self{parent = Pool, name = self(), module = Module, number = Number, options = Options},
-            case has(started, Options) of
-                true -> ask(started, Slot, Self);
-                false -> loop(Slot, Self)
-            end;
+            begin_with(Slot, self({Pool, self(), Module, Number, Options, infinity}, Slot, []));
         ignore ->
             answer(From, ignore),
             exit({shutdown, {'$otp_no_start', ignore}});
@@ -111,6 +104,12 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
             no_start(Start, Reason, Reason)
     catch
         error:Reason:Stack -> no_start(Start, Reason, {Reason, 'MODULE_wait':bare(Stack)})
+    end.
+
+begin_with(Slot, Self = #self{options = Options}) ->
+    case has(started, Options) of
+        true -> ask(started, Slot, Self);
+        false -> next(Slot, Self)
     end.
 
 %% What never ran is not started anew; what ran once is, until it is too often.
@@ -158,18 +157,18 @@ name(Name) -> Name.
 
 %% The loop of a process that nobody traces. What most messages come to is done right here, without a call to another function and
 %% without a look into Self.
-loop(Slot, Self) ->
+loop(Place, Slot, Self) ->
     receive
         Message ->
-            try handle(Slot, Message) of
+            try handle(Place, Message) of
                 ok ->
-                    loop(Slot, Self);
+                    loop(Place, Slot, Self);
                 [To | Request] ->
                     To ! {'$gen_cast', Request},
-                    loop(Slot, Self);
+                    loop(Place, Slot, Self);
                 {reply, To, Tag, Reply} ->
                     To ! {Tag, Reply},
-                    loop(Slot, Self);
+                    loop(Place, Slot, Self);
                 Other ->
                     other(Other, Message, Slot, Self)
             catch
@@ -178,8 +177,8 @@ loop(Slot, Self) ->
     end.
 
 %% The next message, of whatever process.
-next(Slot, Self = #self{debug = []}) ->
-    loop(Slot, Self);
+next(Slot, Self = #self{debug = [], place = Place}) ->
+    loop(Place, Slot, Self);
 next(Slot, Self) ->
     receive
         Message = {system, _, _} -> take(Message, Slot, Self);
@@ -376,12 +375,14 @@ successor(Number, State) ->
 %% Goes on with a process of the build before.
 adopt(Next, About = {_, _, _, _, Options, _}, Debug) ->
     process_flag(trap_exit, has(trap_exit, Options)),
-    go_on(adopted(Next), self(About, Debug)).
+    Slot = adopted(Next),
+    go_on(Slot, self(About, Slot, Debug)).
 
 %% The end of one that was to go on here.
 -spec leave(term(), {reference(), list()}, tuple(), [sys:debug_option()]) -> no_return().
 leave(Reason, Next, About, Debug) ->
-    stop(Reason, terminate, adopted(Next), self(About, Debug)).
+    Slot = adopted(Next),
+    stop(Reason, terminate, Slot, self(About, Slot, Debug)).
 
 adopted({Slot, []}) ->
     Slot;
@@ -389,8 +390,9 @@ adopted({Slot, Orders}) ->
     'MODULE_wait':settle({orders, Orders, ok}, Slot),
     Slot.
 
-self({Parent, Name, Module, Number, Options, Time}, Debug) ->
-    #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, debug = Debug, time = Time}.
+self({Parent, Name, Module, Number, Options, Time}, Slot, Debug) ->
+    #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, place = place(Slot),
+          debug = Debug, time = Time}.
 
 system_get_state({Slot, #self{}}) ->
     {ok, on(Slot, state)};
@@ -413,7 +415,8 @@ format_status(_Opt, [_Dictionary, SysState, Parent, Debug, {Slot, #self{name = N
 
 init(_Number, _Argument) -> erlang:nif_error(not_loaded).
 restore(_Number, _State) -> erlang:nif_error(not_loaded).
-handle(_Slot, _Message) -> erlang:nif_error(not_loaded).
+place(_Slot) -> erlang:nif_error(not_loaded).
+handle(_Place, _Message) -> erlang:nif_error(not_loaded).
 handle_dirty_cpu(_Slot, _Message) -> erlang:nif_error(not_loaded).
 handle_dirty_io(_Slot, _Message) -> erlang:nif_error(not_loaded).
 on(_Slot, _Event) -> erlang:nif_error(not_loaded).

@@ -3,6 +3,9 @@
 
 -export([main/1, evaluate/1, begun/1, start_node/2, evaluate_on/3]).
 
+%% After as many seconds it is said that a test still runs.
+-define(LONG, 60).
+
 %% What was asked for on the command line: parts of names, --exact, --ignored, --include-ignored, --list,
 %% --test-threads=N. Ends the VM: 0 when all passed, 101 when one failed, as cargo's tests do.
 main(Arguments) ->
@@ -57,9 +60,14 @@ several([Test | Tests], Running, Most, Failed) when length(Running) < Most ->
     {Number, _, _, _} = Test,
     Slot = 'MODULE':test(Number),
     {Pid, Ref} = spawn_monitor(?MODULE, begun, [Slot]),
+    erlang:send_after(?LONG * 1000, self(), {long, Ref}),
     several(Tests, [{Ref, Pid, Test} | Running], Most, Failed);
 several(Tests, Running, Most, Failed) ->
     receive
+        {long, Ref} ->
+            [io:format("test ~ts has been running for over ~b seconds~n", [Name, ?LONG])
+             || {One, _, {_, Name, _, _}} <- Running, One =:= Ref],
+            several(Tests, Running, Most, Failed);
         {'DOWN', Ref, process, _, Reason} ->
             {value, {Ref, _, {_, Name, _, Panics}}, Rest} = lists:keytake(Ref, 1, Running),
             case verdict(Reason, Panics) of

@@ -4,35 +4,59 @@
 //! fifteen messages fill. What takes message after message is collected all the time then; with more room it is collected
 //! less often. Few processes can be so busy at once, as many as there is time for, so what they are given more is little in all.
 
-use std::time::{Duration, Instant};
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use crate::atom;
 use crate::data::Data;
 use crate::vm::{Turn, current};
 
-/// `process::PACE` messages within this time are those of a busy process.
-const BUSY: Duration = Duration::from_millis(10);
+/// After as many messages a process is asked how busy it is.
+const COUNTED: u32 = 1024;
+/// So many within these milliseconds are those of a busy process.
+const BUSY: u32 = 10;
 /// The young heap of one, in words: one of the sizes that the VM has.
 const NURSERY: u32 = 987;
 
-/// How many messages a process takes.
+/// How many messages a process takes. It lies where every message looks, so it is small.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
-    looked: Option<Instant>,
-    busy: bool,
+    messages: u32,
+    looked: Looked,
+}
+
+/// When that was last looked at, in milliseconds since the first look of all.
+#[derive(Debug, Default)]
+enum Looked {
+    #[default]
+    Never,
+    At(u32),
+    /// It was busy, and has its memory.
+    Busy,
 }
 
 impl Pace {
-    /// So many messages have come again.
+    /// One message more.
+    #[inline]
+    pub(crate) fn count(&mut self, turn: &Turn) {
+        self.messages = self.messages.wrapping_add(1);
+        if self.messages.is_multiple_of(COUNTED) {
+            self.look(turn);
+        }
+    }
+
     #[cold]
-    pub(crate) fn look(&mut self, turn: &Turn) {
-        if self.busy {
-            return;
-        }
-        let now = Instant::now();
-        if self.looked.replace(now).is_some_and(|before| now.saturating_duration_since(before) < BUSY) {
-            self.busy = true;
-            current(|env| turn.order(env, atom!("nursery"), &[NURSERY.encode(env)]));
-        }
+    fn look(&mut self, turn: &Turn) {
+        static BEGAN: OnceLock<Instant> = OnceLock::new();
+        // That they begin anew after seven weeks could only give somebody memory early.
+        let now = BEGAN.get_or_init(Instant::now).elapsed().as_millis() as u32;
+        self.looked = match self.looked {
+            Looked::Busy => Looked::Busy,
+            Looked::At(before) if now.wrapping_sub(before) < BUSY => {
+                current(|env| turn.order(env, atom!("nursery"), &[NURSERY.encode(env)]));
+                Looked::Busy
+            }
+            Looked::Never | Looked::At(_) => Looked::At(now),
+        };
     }
 }

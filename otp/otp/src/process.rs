@@ -1,4 +1,7 @@
-//! A process of the VM whose work is done here: its state lies in a slot, and every message comes in once.
+//! A process of the VM whose work is done here: its state lies in a place, and every message comes in once.
+//!
+//! To Erlang a state is a reference, its slot: when nothing refers to that any more, the state is dropped. The loop of gen_servers
+//! knows the number of the place beside it, which is the shorter way.
 
 use std::sync::OnceLock;
 
@@ -6,7 +9,7 @@ use crate::atom;
 use crate::data::{Data, Malformed};
 use crate::generate::Description;
 use crate::vm::abi::RawEnv;
-use crate::vm::{Env, SlotType, Term, Turn};
+use crate::vm::{Env, ObjectType, Term, Turn, place};
 
 /// The state of a process and what it does. What the results mean is said in `otp_native.erl`. `None` where it was asked for
 /// what cannot be now, which only foreign code does.
@@ -22,9 +25,6 @@ pub trait Process: Send {
 
     /// Does a job of the callback under way.
     fn work(&mut self, number: u64) -> Option<()>;
-
-    /// Some messages have come since this was last called.
-    fn pace(&mut self, _turn: &Turn) {}
 }
 
 /// Makes the slot of a process from the state of an older build.
@@ -52,7 +52,18 @@ pub enum Started<'a> {
     Else(Term<'a>),
 }
 
-static SLOTS: SlotType<dyn Process> = SlotType::new(c"process");
+static SLOTS: ObjectType<Slot> = ObjectType::new(c"process");
+
+/// Has a state dropped.
+struct Slot {
+    place: usize,
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        place::empty(self.place);
+    }
+}
 
 /// Every kind of process of this library, in the order of their names; their number is the place in it.
 pub fn behaviours() -> &'static [&'static Behaviour] {
@@ -73,7 +84,7 @@ pub(crate) unsafe fn open(env: *mut RawEnv) -> bool {
 
 /// A slot for a process that is not there yet.
 pub(crate) fn slot<P: Process + 'static>(env: Env<'_>, process: P) -> Term<'_> {
-    SLOTS.keep(env, process, |place| place as *mut dyn Process)
+    SLOTS.keep(env, Slot { place: place::fill(process) })
 }
 
 /// `{Slot, Result}`, or what there is instead of a process.
@@ -88,30 +99,30 @@ pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'
     })
 }
 
-/// Has the process in `slot` take a message.
+/// The number of its place.
+pub(crate) fn place<'a>(env: Env<'a>, slot: Term<'a>) -> Option<Term<'a>> {
+    Some(SLOTS.get(slot)?.place.encode(env))
+}
+
+/// Has the process in this place, or slot, take a message.
 #[inline]
-pub(crate) fn receive<'a>(env: Env<'a>, turn: &Turn, slot: Term<'a>, message: Term<'a>) -> Option<Term<'a>> {
-    let result = SLOTS.with(env, slot, |process, uses| {
-        if uses % PACE == PACE - 1 {
-            process.pace(turn);
-        }
+pub(crate) fn receive<'a>(env: Env<'a>, turn: &Turn, place: Term<'a>, message: Term<'a>) -> Option<Term<'a>> {
+    let number = usize::decode(place).ok().or_else(|| Some(SLOTS.get(place)?.place))?;
+    let result = place::with(env, number, |process, pace| {
+        pace.count(turn);
         process.receive(env, turn, message)
     })??;
     Some(turn.with_orders(env, result))
 }
 
-/// After as many messages a process is asked how busy it is.
-pub(crate) const PACE: u32 = 1024;
-
 /// Has the process in `slot` do something.
-#[inline]
 pub(crate) fn with<'a>(
     env: Env<'a>,
     turn: &Turn,
     slot: Term<'a>,
     body: impl FnOnce(&mut dyn Process) -> Option<Term<'a>>,
 ) -> Option<Term<'a>> {
-    let result = SLOTS.with(env, slot, |process, _| body(process))??;
+    let result = place::with(env, SLOTS.get(slot)?.place, |process, _| body(process))??;
     Some(turn.with_orders(env, result))
 }
 

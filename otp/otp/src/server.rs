@@ -8,7 +8,6 @@ use crate::call::Call;
 use crate::data::{Data, Elements, Malformed};
 use crate::host::{At, Begin, Host};
 use crate::next::{Client, Next, Reply};
-use crate::pace::Pace;
 use crate::process::{Process, Started, slot};
 use crate::reason::Reason;
 use crate::start::Startable;
@@ -149,12 +148,11 @@ impl<S> Server<S> {
 /// A gen_server in its slot.
 struct Hosted<S> {
     host: Host<S>,
-    pace: Pace,
 }
 
 impl<S: GenServer> Hosted<S> {
     fn new(host: Host<S>) -> Self {
-        Self { host, pace: Pace::default() }
+        Self { host }
     }
 }
 
@@ -222,10 +220,6 @@ impl<S: GenServer> Process for Hosted<S> {
 
     fn work(&mut self, number: u64) -> Option<()> {
         self.host.work(number)
-    }
-
-    fn pace(&mut self, turn: &Turn) {
-        self.pace.look(turn);
     }
 }
 

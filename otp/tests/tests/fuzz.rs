@@ -3,8 +3,9 @@
 //! `KIZAMI_FUZZ_SECONDS` says for how long, 5 seconds unless said; `KIZAMI_FUZZ_SEED` repeats the terms of another run.
 
 use std::process::Command;
+use std::time::Duration;
 
-use in_a_vm::{compiled, run};
+use in_a_vm::{LONG, compiled, run_within};
 // Its behaviours are linked into this program, so that what they say of themselves can be asked for.
 use otp_tests as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,10 +17,13 @@ fn no_term_is_more_than_an_error_value() {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock that is right");
         since.as_nanos().to_string()
     });
-    let folder = compiled("otp_tests", &[("fuzz", include_str!("../erlang/fuzz.erl"))]);
+    let modules =
+        [("fuzz", include_str!("../erlang/fuzz.erl")), ("fuzz_terms", include_str!("../erlang/fuzz_terms.erl"))];
+    let folder = compiled("otp_tests", &modules);
     let arguments = ["-noshell", "-pa", ".", "-run", "fuzz", "main", &seconds, &seed];
     println!("seed {seed}");
-    let said = run(folder.path(), Command::new("erl").args(arguments));
+    let time = Duration::from_secs(seconds.parse().expect("a number of seconds")) + LONG;
+    let said = run_within(folder.path(), Command::new("erl").args(arguments), time);
     println!("{said}");
     assert!(said.ends_with("passed\n"), "{said}");
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use in_a_vm::Epmd;
 pub use in_a_vm::skipped;
+use in_a_vm::{Epmd, LONG, Limit};
 use tempfile::TempDir;
 
 /// Where all that the tests build lies, so that the library is compiled once.
@@ -124,6 +124,7 @@ pub struct Running {
     pub child: Child,
     output: BufReader<ChildStdout>,
     errors: Option<ChildStderr>,
+    limit: Option<Limit>,
 }
 
 impl Running {
@@ -131,7 +132,8 @@ impl Running {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start the program");
         let output = BufReader::new(child.stdout.take().expect("its output"));
         let errors = child.stderr.take();
-        Self { child, output, errors }
+        let limit = Some(Limit::of(&child, LONG));
+        Self { child, output, errors, limit }
     }
 
     /// Reads its output until a line holds this; that line.
@@ -181,6 +183,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
+        // Before its number can be that of another program.
+        self.limit.take().map(Limit::is_over);
         let _ = self.child.wait();
     }
 }

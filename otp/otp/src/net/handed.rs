@@ -1,11 +1,13 @@
 //! A connection on its way to another process.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::TcpStream;
 use crate::data::{Any, Data, Malformed};
 use crate::vm::abi::RawEnv;
-use crate::vm::{Env, SlotType, Term, turn};
+use crate::vm::{Env, ObjectType, Term};
 
-static HANDED: SlotType<Option<TcpStream>> = SlotType::new(c"handed");
+static HANDED: ObjectType<Mutex<Option<TcpStream>>> = ObjectType::new(c"handed");
 
 /// # Safety
 /// Only while the VM loads the library.
@@ -22,13 +24,13 @@ pub struct Handed(Any);
 impl Handed {
     pub(super) fn of(stream: TcpStream) -> Self {
         // Not in the process that gives it away, whose memory would hold it until its next garbage collection.
-        Self(Any::made(|env| HANDED.keep(env, Some(stream), |place| place)))
+        Self(Any::made(|env| HANDED.keep(env, Mutex::new(Some(stream)))))
     }
 
     /// The connection; `None` when somebody has taken it before (the process, say, that is now started anew), or this is no connection
     /// of this build.
     pub fn take(self) -> Option<TcpStream> {
-        self.0.read(|term| turn(|env, _| HANDED.with(env, term, |stream, _| stream.take()))).flatten()
+        self.0.read(|term| HANDED.get(term)?.lock().unwrap_or_else(PoisonError::into_inner).take())
     }
 }
 

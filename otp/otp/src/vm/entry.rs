@@ -38,6 +38,7 @@ pub(crate) fn part(what: &str) -> String {
 const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"init", 2, raw::<2, Init>, 0),
     (c"restore", 2, raw::<2, Restore>, 0),
+    (c"place", 1, raw::<1, Place>, 0),
     (c"handle", 2, raw::<2, Handle<false>>, 0),
     (c"handle_dirty_cpu", 2, raw::<2, Handle<true>>, DIRTY_CPU),
     (c"handle_dirty_io", 2, raw::<2, Handle<true>>, DIRTY_IO),
@@ -76,14 +77,22 @@ impl Native<2> for Restore {
     }
 }
 
-/// `handle(Slot, Message)`.
+/// `place(Slot)`: the number by which `handle` finds the state sooner.
+struct Place;
+impl Native<1> for Place {
+    fn call<'a>(env: Env<'a>, _: &Turn, [slot]: [Term<'a>; 1]) -> Option<Term<'a>> {
+        process::place(env, slot)
+    }
+}
+
+/// `handle(Place, Message)`, or `handle(Slot, Message)`.
 struct Handle<const DIRTY: bool>;
 impl<const DIRTY: bool> Native<2> for Handle<DIRTY> {
     const DIRTY: bool = DIRTY;
 
     #[inline]
-    fn call<'a>(env: Env<'a>, turn: &Turn, [slot, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::receive(env, turn, slot, message)
+    fn call<'a>(env: Env<'a>, turn: &Turn, [place, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        process::receive(env, turn, place, message)
     }
 }
 
