@@ -14,6 +14,7 @@
 %%   {stop, Reason}               the same
 %%   {then, Send, Next}           send as above, then do as gen_server's return says
 %%   {orders, Orders, Result}     do that first (MODULE_wait)
+%%   {call, Number, …}            the order of a call and nothing else, which is waited for (MODULE_wait)
 %%   wait, listen, yield          the callback waits: go on with it when something came (MODULE_wait)
 %%   {answer, Reply, Next}        a callback that waited has come to its reply
 %%   {unknown, Why}               nobody is there for this message; with a third, what is to be sent first
@@ -216,6 +217,8 @@ sent(To, Message, Self) ->
     traced({out, Message, To}, Self).
 
 other({orders, _, _} = Result, Message, Slot, Self) ->
+    settled(Result, Message, Slot, Self);
+other({call, _, _, _, _} = Result, Message, Slot, Self) ->
     settled(Result, Message, Slot, Self);
 other(Result, Message, Slot, Self) when Result =:= wait; Result =:= listen; Result =:= yield ->
     settled(Result, Message, Slot, Self);

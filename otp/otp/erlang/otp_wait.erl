@@ -10,7 +10,7 @@
 
 %% What the native half says until the callback has come to its end; that result is returned. In between, Waits holds what is
 %% waited for under its reference, and that reference under its number.
-settle({orders, [{call, Number, To, Request, Time}], wait}, Slot) ->
+settle({call, Number, To, Request, Time}, Slot) ->
     %% One call and nothing else, as nearly always: received without a look at the rest of the queue.
     settle('MODULE':resume(Slot, [{Number, call(To, Request, Time)}]), Slot);
 settle({orders, Orders, Result}, Slot) ->
@@ -42,6 +42,7 @@ resume(Slot, Events, Waits) when map_size(Waits) =:= 0 ->
 resume(Slot, Events, Waits) ->
     case 'MODULE':resume(Slot, Events) of
         {orders, Orders, Result} -> go(Result, Slot, [], Waits, Orders);
+        {call, _, _, _, _} = Order -> go(wait, Slot, [], Waits, [Order]);
         Result -> go(Result, Slot, [], Waits, [])
     end.
 
@@ -203,6 +204,17 @@ ask(To, Request) ->
             end
     end.
 
+call(To, Request, infinity) when is_pid(To), To =/= self(), node(To) =:= node() ->
+    %% Nothing comes after the wait is over: it ends with the answer or with the process.
+    Ref = erlang:monitor(process, To),
+    To ! {'$gen_call', {self(), Ref}, Request},
+    receive
+        {Ref, Reply} ->
+            erlang:demonitor(Ref, [flush]),
+            {reply, Reply};
+        {'DOWN', Ref, _, _, Reason} ->
+            {down, Reason}
+    end;
 call(To, Request, Time) when is_pid(To), To =/= self() ->
     Ref = erlang:monitor(process, To, [{alias, reply_demonitor}]),
     erlang:send(To, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect]),

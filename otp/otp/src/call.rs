@@ -11,7 +11,7 @@ use crate::atom;
 use crate::data::{Data, Malformed};
 use crate::reason::{CallError, Reason, milliseconds};
 use crate::vm::{Env, Term, Turn};
-use crate::waiting::Wait;
+use crate::wait::Ordered;
 
 type Request = Box<dyn for<'a> FnOnce(Env<'a>) -> Term<'a> + Send>;
 
@@ -26,7 +26,7 @@ type Read<R> = fn(Term<'_>) -> Result<R, CallError>;
 
 enum State<R> {
     New { to: To, request: Request, read: Read<R>, time: Option<Duration> },
-    Made(Wait<Result<R, CallError>>, Option<Duration>),
+    Made(Ordered<Result<R, CallError>>, Option<Duration>),
     Over,
 }
 
@@ -80,17 +80,18 @@ impl<R: Send + 'static> Future for Call<R> {
             let State::New { to, request, read, time } = std::mem::replace(&mut self.state, State::Over) else {
                 return Poll::Pending;
             };
-            let ask = move |env: Env<'_>, turn: &Turn, number: u64| {
+            let ask = |env: Env<'_>, turn: &Turn, number: u64| {
                 let limit = time.map_or_else(|| atom!("infinity").term(env), |time| milliseconds(time).encode(env));
                 turn.order(env, atom!("call"), &[number.encode(env), to.encode(env), request(env), limit]);
             };
-            self.state = State::Made(Wait::new(ask, read), time);
+            self.state = State::Made(Ordered::new(context, ask, read), time);
+            return Poll::Pending;
         }
-        let State::Made(wait, time) = &mut self.state else {
+        let State::Made(ordered, time) = &mut self.state else {
             panic!("this call was polled after it had been answered");
         };
         let time = *time;
-        let Poll::Ready(answer) = Pin::new(wait).poll(context) else { return Poll::Pending };
+        let Poll::Ready(answer) = Pin::new(ordered).poll(context) else { return Poll::Pending };
         self.state = State::Over;
         Poll::Ready(answer.map_err(|error| match error {
             CallError::Timeout(_) => CallError::Timeout(time.unwrap_or_default()),

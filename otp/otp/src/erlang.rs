@@ -5,7 +5,7 @@ use std::fmt;
 use crate::atom;
 use crate::data::{Any, Data, Elements, Malformed};
 use crate::vm::Term;
-use crate::waiting::Wait;
+use crate::wait::Wait;
 
 /// A function of Erlang did not return a value.
 #[derive(Clone, Debug, PartialEq)]

@@ -34,6 +34,7 @@ pub mod telemetry;
 pub mod testing;
 pub mod time;
 pub mod vm;
+mod wait;
 mod waiting;
 mod work;
 

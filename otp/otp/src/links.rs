@@ -5,7 +5,7 @@ use crate::atom;
 use crate::data::{Any, Data, Malformed};
 use crate::reason::Reason;
 use crate::vm::{Env, Term, turn};
-use crate::waiting::number;
+use crate::wait::number;
 
 /// A watch over a process: its end comes as a [`Down`] to an `#[info]`.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use crate::atom;
 use crate::data::{Any, Data, Malformed};
 use crate::erlang::{Raised, apply};
 use crate::vm::{Env, Term, try_turn, turn};
-use crate::waiting::Wait;
+use crate::wait::Wait;
 
 /// Where messages of the type `T` come in while a callback waits for them. They are received past whatever else lies in the
 /// queue of the process. It is for one callback: what comes after it was dropped is dropped too.

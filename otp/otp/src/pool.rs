@@ -16,7 +16,7 @@ use crate::start::{Named, StartError, Startable, outcome, read};
 use crate::supervisor::{Arguments, Child, How, map, shutdown_time};
 use crate::vm::abi::RawTerm;
 use crate::vm::{Atom, Env, Term};
-use crate::waiting::Wait;
+use crate::wait::Wait;
 
 /// What a pool does with its children.
 #[derive(Debug)]

@@ -115,7 +115,16 @@ pub(crate) fn receive<'a>(env: Env<'a>, turn: &Turn, place: Term<'a>, message: T
     Some(turn.with_orders(env, result))
 }
 
-/// Has the process in `slot` do something.
+/// Goes on with the callback under way in the process in `slot`.
+pub(crate) fn resume<'a>(env: Env<'a>, turn: &Turn, slot: Term<'a>, events: Term<'a>) -> Option<Term<'a>> {
+    let result = place::with(env, SLOTS.get(slot)?.place, |process, pace| {
+        pace.count(turn);
+        process.resume(env, turn, events)
+    })??;
+    Some(turn.with_orders(env, result))
+}
+
+/// Has the process in `slot` do something that no message comes to.
 pub(crate) fn with<'a>(
     env: Env<'a>,
     turn: &Turn,

@@ -13,7 +13,7 @@ use crate::reason::Reason;
 use crate::server::Server;
 use crate::vm::abi::RawTerm;
 use crate::vm::{Env, Term, Turn};
-use crate::waiting::Wait;
+use crate::wait::Wait;
 
 /// What can be started: a gen_server, a gen_statem. The attributes write this.
 pub trait Startable: 'static {

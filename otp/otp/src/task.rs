@@ -12,7 +12,8 @@ use crate::host::At;
 use crate::process::{Process, slot};
 use crate::reason::Reason;
 use crate::vm::{Env, Term, Turn, try_turn, turn};
-use crate::waiting::{Boxed, Running, Wait, number};
+use crate::wait::{Wait, number};
+use crate::waiting::{Boxed, Running};
 
 /// Work that a process of its own does. Dropped without being awaited, it goes on.
 #[must_use = "a task whose result nobody wants is detached: `drop(task)`"]

@@ -13,7 +13,7 @@ use crate::data::{Any, Data, Malformed};
 use crate::reason::milliseconds;
 use crate::vm::alarm::Alarm;
 use crate::vm::{Env, Term, Turn, turn};
-use crate::waiting::{Wait, number};
+use crate::wait::{Wait, number};
 
 /// Waits for a while, in whole milliseconds, at least as long as said.
 pub fn sleep(time: Duration) -> Sleep {

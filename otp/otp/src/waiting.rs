@@ -6,189 +6,21 @@
 //!
 //! Any other future can be awaited too: its waker, used on whatever thread, sends the process a message.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::atom;
-use crate::data::Data;
 use crate::vm::abi::RawPid;
-use crate::vm::{Env, Term, Turn, send_from_anywhere, try_turn, turn};
+use crate::vm::{Env, Term, Turn, send_from_anywhere, try_turn};
+use crate::wait::Waits;
 
 /// A future of a callback.
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// What a future waits for, by the numbers of its orders. A process that waits for nothing has nothing here.
-#[derive(Default)]
-pub(crate) struct Waits(Option<Box<Inner>>);
-
-#[derive(Default)]
-struct Inner {
-    places: BTreeMap<u64, Arc<dyn Arrive>>,
-    /// What is to be done on a scheduler that may be held up.
-    jobs: BTreeMap<u64, Job>,
-}
-
-/// Work for a scheduler that may be held up; it puts its result where it is waited for.
-pub(crate) type Job = Box<dyn FnOnce() + Send>;
-
-impl Waits {
-    pub(crate) fn add_job(&mut self, number: u64, job: Job) {
-        self.0.get_or_insert_default().jobs.insert(number, job);
-    }
-
-    fn take_job(&mut self, number: u64) -> Option<Job> {
-        self.0.as_mut()?.jobs.remove(&number)
-    }
-
-    fn add(&mut self, number: u64, place: Arc<dyn Arrive>) {
-        self.0.get_or_insert_default().places.insert(number, place);
-    }
-
-    fn take(&mut self, number: u64) -> Option<Arc<dyn Arrive>> {
-        self.0.as_mut()?.places.remove(&number)
-    }
-
-    fn has(&self, number: u64) -> bool {
-        self.0.as_ref().is_some_and(|inner| inner.places.contains_key(&number))
-    }
-}
-
-impl fmt::Debug for Waits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.iter().flat_map(|inner| inner.places.keys())).finish()
-    }
-}
-
-/// Takes what came for an order.
-trait Arrive: Send + Sync {
-    fn arrive(&self, event: Term<'_>);
-}
-
-static NEXT: AtomicU64 = AtomicU64::new(1);
-
-/// A number that no other order of this library bears.
-pub(crate) fn number() -> u64 {
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Numbers of this build are far from those of others: a process that has gone over to another build still has timers and
-/// monitors from before. They stay small enough to be small integers of the VM.
-pub(crate) fn number_from(build: &str) {
-    let hash = build.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    NEXT.fetch_max((u64::from(hash) >> 5 << 32) + 1, Ordering::Relaxed);
-}
-
-/// Where what was waited for is put.
-struct Place<T> {
-    read: fn(Term<'_>) -> T,
-    inside: Mutex<Inside<T>>,
-}
-
-struct Inside<T> {
-    value: Option<T>,
-    /// Who is to be woken, unless it is the future that is polled anyway.
-    waker: Option<Waker>,
-}
-
-impl<T: Send> Arrive for Place<T> {
-    fn arrive(&self, event: Term<'_>) {
-        let value = (self.read)(event);
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        inside.value = Some(value);
-        let waker = inside.waker.take();
-        drop(inside);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-}
-
-/// Something that the Erlang half is asked for when this is first polled, and that comes later.
-#[must_use = "nothing happens until it is awaited"]
-pub struct Wait<T> {
-    state: State<T>,
-}
-
-type Ask = Box<dyn for<'a> FnOnce(Env<'a>, &Turn, u64) + Send>;
-
-enum State<T> {
-    /// What asks for it, given the number that the answer is to bear.
-    Asked(Ask, fn(Term<'_>) -> T),
-    Waiting(u64, Arc<Place<T>>),
-    Over,
-}
-
-impl<T> fmt::Debug for Wait<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wait").finish_non_exhaustive()
-    }
-}
-
-impl<T: Send + 'static> Wait<T> {
-    /// `ask` orders it, with the number that it is given; `read` makes a value of what came.
-    pub(crate) fn new(ask: impl for<'a> FnOnce(Env<'a>, &Turn, u64) + Send + 'static, read: fn(Term<'_>) -> T) -> Self {
-        Self { state: State::Asked(Box::new(ask), read) }
-    }
-}
-
-impl<T: Send + 'static> Future for Wait<T> {
-    type Output = T;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        turn(|env, turn| {
-            let root = context.waker().data().addr() == turn.polled.get();
-            let waker = || (!root).then(|| context.waker().clone());
-            match std::mem::replace(&mut self.state, State::Over) {
-                State::Asked(ask, read) => {
-                    assert!(turn.polled.get() != 0, "this is awaited in an async callback or a task, and nowhere else");
-                    let number = number();
-                    let place = Arc::new(Place { read, inside: Mutex::new(Inside { value: None, waker: waker() }) });
-                    turn.waits.borrow_mut().add(number, place.clone());
-                    ask(env, turn, number);
-                    self.state = State::Waiting(number, place);
-                    Poll::Pending
-                }
-                State::Waiting(number, place) => {
-                    let mut inside = place.inside.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(value) = inside.value.take() {
-                        return Poll::Ready(value);
-                    }
-                    assert!(
-                        turn.waits.borrow().has(number),
-                        "this future was begun in another callback, which has ended"
-                    );
-                    inside.waker = waker();
-                    drop(inside);
-                    self.state = State::Waiting(number, place);
-                    Poll::Pending
-                }
-                State::Over => panic!("this future was polled after it had come to its end"),
-            }
-        })
-    }
-}
-
-impl<T> Unpin for Wait<T> {}
-
-impl<T> Drop for Wait<T> {
-    fn drop(&mut self) {
-        let State::Waiting(number, _) = self.state else { return };
-        // Outside of a call the process is gone, and what it waited for with it.
-        try_turn(|env, turn| {
-            let mut waits = turn.waits.borrow_mut();
-            waits.take_job(number);
-            if waits.take(number).is_some() {
-                turn.order(env, atom!("cancel"), &[number.encode(env)]);
-            }
-        });
-    }
-}
 
 /// Wakes the process whose future is polled.
 struct Signal {
@@ -235,15 +67,7 @@ impl<T: 'static> Running<T> {
 
     /// Hands out what came, `[{Number, Event}, …]`.
     pub(crate) fn arrived(&mut self, events: Term<'_>) {
-        let mut rest = events;
-        while let Some((event, others)) = rest.cell() {
-            rest = others;
-            let Some([number, event]) = event.tuple().and_then(|event| event.array()) else { continue };
-            let place = u64::decode(number).ok().and_then(|number| self.waits.take(number));
-            if let Some(place) = place {
-                place.arrive(event);
-            }
-        }
+        self.waits.arrived(events);
     }
 
     /// Does a job that was ordered for a scheduler like this one.
@@ -275,6 +99,7 @@ impl<T: 'static> Running<T> {
         }
         turn.polled.set(0);
         self.waits = turn.waits.take();
+        self.waits.keep(env);
         let shared = Arc::strong_count(&self.signal) > 1;
         // Who let go of the last other waker may have used it just before.
         fence(Ordering::Acquire);

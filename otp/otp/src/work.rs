@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::atom;
 use crate::data::Data;
 use crate::vm::{Atom, turn};
-use crate::waiting::Wait;
+use crate::wait::Wait;
 
 /// Lets every other process that can run have its turn first.
 pub async fn yield_now() {

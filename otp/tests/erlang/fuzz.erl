@@ -262,6 +262,8 @@ go_on(Module, Slot, #asked{kind = Kind} = Asked, {orders, Orders, _}) when is_li
              || {Job, Number} <- Orders, Job =:= cpu orelse Job =:= io, rand:uniform(4) > 1],
             go_on(Module, Slot, Asked, native(Module, resume, [Slot, second(resume, Asked, [Asked])], Kind))
     end;
+go_on(Module, Slot, Asked, {call, _, _, _, _} = Order) ->
+    go_on(Module, Slot, Asked, {orders, [Order], wait});
 go_on(_, _, _, _) ->
     ok.
 
@@ -369,6 +371,8 @@ native(Module, Name, Arguments, Kind) ->
 ordered({orders, Orders, _}) when is_list(Orders) ->
     Numbers = [element(2, Order) || Order <- Orders, is_tuple(Order), tuple_size(Order) > 1, is_integer(element(2, Order))],
     put(orders, lists:sublist(Numbers ++ get(orders), 20));
+ordered({call, _, _, _, _} = Order) ->
+    ordered({orders, [Order], wait});
 ordered({Slot, Result}) when is_reference(Slot) ->
     ordered(Result);
 ordered(_) ->

@@ -9,7 +9,7 @@ use socket2::SockRef;
 use super::TcpStream;
 use super::ready::{notify, ready};
 use crate::vm::watched::{Kind, Readiness, Watched};
-use crate::waiting::number;
+use crate::wait::number;
 
 /// A socket that connections come in at.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use crate::atom;
 use crate::data::{Any, Data, Malformed};
 use crate::vm::watched::{Readiness, Watched};
 use crate::vm::{Env, Term, Turn, try_turn, turn};
-use crate::waiting::Wait;
+use crate::wait::Wait;
 
 /// Waits until the socket is ready. It is not said to be by a stale message: each wait has a reference of its own, and one that is
 /// given up takes its message away.

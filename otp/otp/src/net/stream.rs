@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use super::ready::{notify, ready};
 use super::{Handed, Lines};
 use crate::vm::watched::{Kind, Readiness, Watched};
-use crate::waiting::number;
+use crate::wait::number;
 
 /// A connection over TCP. It is closed when it is dropped; what was written is still sent, in order, unless the other side has sent
 /// what nobody read.

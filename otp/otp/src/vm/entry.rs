@@ -108,7 +108,7 @@ impl Native<2> for On {
 struct Resume;
 impl Native<2> for Resume {
     fn call<'a>(env: Env<'a>, turn: &Turn, [slot, events]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::with(env, turn, slot, |process| process.resume(env, turn, events))
+        process::resume(env, turn, slot, events)
     }
 }
 
@@ -269,7 +269,7 @@ pub fn entry() -> *const Entry {
 }
 
 fn tables(name: CString) -> Tables {
-    crate::waiting::number_from(NAME.get_or_init(|| name.to_string_lossy().into_owned()));
+    crate::wait::number_from(NAME.get_or_init(|| name.to_string_lossy().into_owned()));
     Panic::hook();
     let functions =
         FUNCTIONS.iter().map(|&(name, arity, fptr, flags)| Func { name: name.as_ptr(), arity, fptr, flags });

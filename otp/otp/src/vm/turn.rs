@@ -9,7 +9,7 @@ use std::ptr;
 use super::abi::{RawEnv, RawPid, RawTerm};
 use super::{Atom, Env, Term};
 use crate::data::Data;
-use crate::waiting::Waits;
+use crate::wait::Waits;
 
 /// What becomes of a content before it is sent.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,9 @@ impl Form {
         }
     }
 }
+
+/// No order has more elements beside its name.
+const MOST_ELEMENTS: usize = 6;
 
 /// One call from the VM.
 #[derive(Debug)]
@@ -91,10 +94,11 @@ impl Turn {
     /// Orders `{What, Element, …}` of the Erlang half.
     pub(crate) fn order<'a>(&self, env: Env<'a>, what: &Atom, elements: &[Term<'a>]) {
         self.send_last(env);
-        let mut all = Vec::with_capacity(elements.len() + 1);
-        all.push(what.raw(env));
-        all.extend(elements.iter().map(|element| element.raw()));
-        self.orders.borrow_mut().push(env.tuple(&all).raw());
+        let mut all = [what.raw(env); MOST_ELEMENTS + 1];
+        for (place, element) in all[1..].iter_mut().zip(elements) {
+            *place = element.raw();
+        }
+        self.orders.borrow_mut().push(env.tuple(&all[..=elements.len()]).raw());
     }
 
     /// How much was ordered.
@@ -164,7 +168,7 @@ impl Turn {
     }
 
     /// `result`; `[To | Request]` or `{send, To, Message}` instead of `ok` when that is still to be sent;
-    /// `{orders, Orders, result}` when something was ordered.
+    /// `{orders, Orders, result}` when something was ordered; of a call and nothing else that is waited for, the order itself.
     #[inline(always)]
     pub(crate) fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
         if !self.has_orders() {
@@ -183,6 +187,16 @@ impl Turn {
     fn with_others<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
         if self.has_orders() {
             let orders = self.orders.take();
+            if let &[only] = orders.as_slice()
+                && result.is(crate::atom!("wait"))
+                && env
+                    .adopt(only)
+                    .tuple()
+                    .and_then(|order| order.get(0))
+                    .is_some_and(|what| what.is(crate::atom!("call")))
+            {
+                return env.adopt(only);
+            }
             return env.tuple(&[crate::atom!("orders").raw(env), env.list(&orders).raw(), result.raw()]);
         }
         match self.last.take() {

@@ -1,0 +1,237 @@
+//! What a future waits for: an order that the Erlang half was given, and what came of it.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use crate::atom;
+use crate::data::{Any, Data};
+use crate::vm::abi::RawTerm;
+use crate::vm::{Env, Term, Turn, try_turn, turn};
+
+/// What a process waits for, by the numbers of its orders. One that waits for nothing has nothing here.
+#[derive(Default)]
+pub(crate) struct Waits(Option<Box<Inner>>);
+
+#[derive(Default)]
+struct Inner {
+    /// Those that wait, hardly ever more than a few.
+    waiting: Vec<Waiting>,
+    /// What is to be done on a scheduler that may be held up.
+    jobs: Vec<(u64, Job)>,
+}
+
+/// Work for a scheduler that may be held up; it puts its result where it is waited for.
+pub(crate) type Job = Box<dyn FnOnce() + Send>;
+
+struct Waiting {
+    number: u64,
+    came: Came,
+    /// Who is to be woken, unless it is the future that is polled anyway.
+    waker: Option<Waker>,
+}
+
+enum Came {
+    Nothing,
+    /// In the call that is under way.
+    Now(RawTerm),
+    /// In an earlier one.
+    Before(Any),
+}
+
+impl Waits {
+    pub(crate) fn add_job(&mut self, number: u64, job: Job) {
+        self.0.get_or_insert_default().jobs.push((number, job));
+    }
+
+    pub(super) fn take_job(&mut self, number: u64) -> Option<Job> {
+        let jobs = &mut self.0.as_mut()?.jobs;
+        let at = jobs.iter().position(|job| job.0 == number)?;
+        Some(jobs.swap_remove(at).1)
+    }
+
+    fn put(&mut self, waiting: Waiting) {
+        self.0.get_or_insert_default().waiting.push(waiting);
+    }
+
+    fn find(&mut self, number: u64) -> Option<&mut Waiting> {
+        self.0.as_mut()?.waiting.iter_mut().find(|waiting| waiting.number == number)
+    }
+
+    fn take(&mut self, number: u64) -> Option<Waiting> {
+        let waiting = &mut self.0.as_mut()?.waiting;
+        let at = waiting.iter().position(|waiting| waiting.number == number)?;
+        Some(waiting.swap_remove(at))
+    }
+
+    /// Notes what came, `[{Number, Event}, …]`, and wakes who is to be woken.
+    pub(super) fn arrived(&mut self, events: Term<'_>) {
+        let mut rest = events;
+        while let Some((event, others)) = rest.cell() {
+            rest = others;
+            let Some([number, event]) = event.tuple().and_then(|event| event.array()) else { continue };
+            let Some(waiting) = u64::decode(number).ok().and_then(|number| self.find(number)) else { continue };
+            if !matches!(waiting.came, Came::Nothing) {
+                continue;
+            }
+            waiting.came = Came::Now(event.raw());
+            if let Some(waker) = waiting.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Keeps what came in this call and was not taken in it.
+    pub(super) fn keep(&mut self, env: Env<'_>) {
+        for waiting in self.0.iter_mut().flat_map(|inner| &mut inner.waiting) {
+            if let Came::Now(event) = waiting.came {
+                waiting.came = Came::Before(Any::keep(env.adopt(event)));
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waiting = self.0.iter().flat_map(|inner| &inner.waiting);
+        f.debug_set().entries(waiting.map(|waiting| waiting.number)).finish()
+    }
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// A number that no other order of this library bears.
+pub(crate) fn number() -> u64 {
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Numbers of this build are far from those of others: a process that has gone over to another build still has timers and
+/// monitors from before. They stay small enough to be small integers of the VM.
+pub(crate) fn number_from(build: &str) {
+    let hash = build.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    NEXT.fetch_max((u64::from(hash) >> 5 << 32) + 1, Ordering::Relaxed);
+}
+
+/// What makes a value of what came.
+type Read<T> = fn(Term<'_>) -> T;
+
+/// An order that was given, whose answer comes later.
+pub(crate) struct Ordered<T> {
+    number: u64,
+    read: Read<T>,
+}
+
+impl<T> Ordered<T> {
+    /// `ask` orders it, with the number that it is given.
+    ///
+    /// # Panics
+    /// Where no future is polled whose process would wait.
+    pub(crate) fn new(context: &Context<'_>, ask: impl FnOnce(Env<'_>, &Turn, u64), read: Read<T>) -> Self {
+        turn(|env, turn| {
+            assert!(turn.polled.get() != 0, "this is awaited in an async callback or a task, and nowhere else");
+            let (number, waker) = (number(), others_waker(context, turn));
+            turn.waits.borrow_mut().put(Waiting { number, came: Came::Nothing, waker });
+            ask(env, turn, number);
+            Self { number, read }
+        })
+    }
+}
+
+/// The waker, unless it is that of the future of the process, which is polled whenever something came.
+fn others_waker(context: &Context<'_>, turn: &Turn) -> Option<Waker> {
+    let root = context.waker().data().addr() == turn.polled.get();
+    (!root).then(|| context.waker().clone())
+}
+
+impl<T> Future for Ordered<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        turn(|env, turn| {
+            // A waker is somebody else's code, and runs while nothing is borrowed.
+            let waker = others_waker(context, turn);
+            let waiting = turn.waits.borrow_mut().take(self.number);
+            let mut waiting = waiting.expect("this future was begun in another callback, which has ended");
+            match waiting.came {
+                Came::Nothing => {
+                    let _before = std::mem::replace(&mut waiting.waker, waker);
+                    turn.waits.borrow_mut().put(waiting);
+                    Poll::Pending
+                }
+                Came::Now(event) => Poll::Ready((self.read)(env.adopt(event))),
+                Came::Before(event) => Poll::Ready(event.read(self.read)),
+            }
+        })
+    }
+}
+
+impl<T> Unpin for Ordered<T> {}
+
+impl<T> Drop for Ordered<T> {
+    fn drop(&mut self) {
+        // Outside of a call the process is gone, and what it waited for with it.
+        try_turn(|env, turn| {
+            let mut waits = turn.waits.borrow_mut();
+            let job = waits.take_job(self.number);
+            let waiting = waits.take(self.number);
+            drop(waits);
+            drop(job);
+            if waiting.is_some_and(|waiting| matches!(waiting.came, Came::Nothing)) {
+                turn.order(env, atom!("cancel"), &[self.number.encode(env)]);
+            }
+        });
+    }
+}
+
+/// Something that the Erlang half is asked for when this is first polled, and that comes later.
+#[must_use = "nothing happens until it is awaited"]
+pub struct Wait<T> {
+    state: State<T>,
+}
+
+type Ask = Box<dyn for<'a> FnOnce(Env<'a>, &Turn, u64) + Send>;
+
+enum State<T> {
+    /// What asks for it.
+    Asked(Ask, Read<T>),
+    Ordered(Ordered<T>),
+    Over,
+}
+
+impl<T> fmt::Debug for Wait<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wait").finish_non_exhaustive()
+    }
+}
+
+impl<T> Wait<T> {
+    /// `ask` orders it, with the number that it is given; `read` makes a value of what came.
+    pub(crate) fn new(ask: impl for<'a> FnOnce(Env<'a>, &Turn, u64) + Send + 'static, read: Read<T>) -> Self {
+        Self { state: State::Asked(Box::new(ask), read) }
+    }
+}
+
+impl<T> Future for Wait<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Asked(ask, read) => {
+                self.state = State::Ordered(Ordered::new(context, ask, read));
+                Poll::Pending
+            }
+            State::Ordered(mut ordered) => {
+                let polled = Pin::new(&mut ordered).poll(context);
+                if polled.is_pending() {
+                    self.state = State::Ordered(ordered);
+                }
+                polled
+            }
+            State::Over => panic!("this future was polled after it had come to its end"),
+        }
+    }
+}
+
+impl<T> Unpin for Wait<T> {}
