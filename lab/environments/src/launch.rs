@@ -48,6 +48,8 @@ pub(crate) fn start(
 ) -> Result<Started, Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    // Whoever starts this may debug something else: a backtrace is most of the time that a panic takes.
+    command.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE");
     let lab = std::process::id() as libc::pid_t;
     // SAFETY: what runs between fork and exec are system calls without allocation: prctl, getppid, dup2, fcntl, and
     // `in_child`, of which its callers promise the same.

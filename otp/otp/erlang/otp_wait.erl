@@ -224,7 +224,16 @@ call(To, Request, Time) when is_pid(To), To =/= self() ->
     after Time ->
         late(Ref)
     end;
+call(To, Request, Time) when is_atom(To) ->
+    case whereis(To) of
+        undefined -> {down, noproc};
+        Process when Process =:= self(); is_port(Process) -> called(To, Request, Time);
+        Process -> call(Process, Request, Time)
+    end;
 call(To, Request, Time) ->
+    called(To, Request, Time).
+
+called(To, Request, Time) ->
     case ask(To, Request) of
         {down, _} = Down -> Down;
         Ref ->
