@@ -32,7 +32,7 @@ pub use spec::{Kind, LinuxBody, Machine, Param, Params, Part, Workload};
 #[cfg(feature = "linux")]
 pub static ALL: &[&Workload] = &{
     const LINUX: usize = linux::ALL.len();
-    let mut all = [linux::ALL[0]; LINUX + actors::ALL.len() + actors::OTP_ONLY.len()];
+    let mut all = [linux::ALL[0]; LINUX + actors::ALL.len() + actors::OF_SOME.len()];
     let mut index = 0;
     while index < all.len() {
         all[index] = if index < LINUX {
@@ -40,7 +40,7 @@ pub static ALL: &[&Workload] = &{
         } else if index < LINUX + actors::ALL.len() {
             actors::ALL[index - LINUX]
         } else {
-            actors::OTP_ONLY[index - LINUX - actors::ALL.len()]
+            actors::OF_SOME[index - LINUX - actors::ALL.len()]
         };
         index += 1;
     }

@@ -18,22 +18,17 @@ const BUSY: u32 = 10;
 /// The young heap of one, in words: one of the sizes that the VM has.
 const NURSERY: u32 = 987;
 
-/// How many messages a process takes. It lies where every message looks, so it is small.
+/// How many messages a process takes. It lies in the line of the cache where every message looks, so it is two small numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     messages: u32,
-    looked: Looked,
+    /// When that was last looked at, in milliseconds since the first look of all, or one of the two below.
+    looked: u32,
 }
 
-/// When that was last looked at, in milliseconds since the first look of all.
-#[derive(Debug, Default)]
-enum Looked {
-    #[default]
-    Never,
-    At(u32),
-    /// It was busy, and has its memory.
-    Busy,
-}
+const NEVER: u32 = 0;
+/// It was busy, and has its memory.
+const IS_BUSY: u32 = u32::MAX;
 
 impl Pace {
     /// One message more.
@@ -48,15 +43,16 @@ impl Pace {
     #[cold]
     fn look(&mut self, turn: &Turn) {
         static BEGAN: OnceLock<Instant> = OnceLock::new();
-        // That they begin anew after seven weeks could only give somebody memory early.
-        let now = BEGAN.get_or_init(Instant::now).elapsed().as_millis() as u32;
-        self.looked = match self.looked {
-            Looked::Busy => Looked::Busy,
-            Looked::At(before) if now.wrapping_sub(before) < BUSY => {
-                current(|env| turn.order(env, atom!("nursery"), &[NURSERY.encode(env)]));
-                Looked::Busy
-            }
-            Looked::Never | Looked::At(_) => Looked::At(now),
-        };
+        if self.looked == IS_BUSY {
+            return;
+        }
+        let since = BEGAN.get_or_init(Instant::now).elapsed().as_millis();
+        // They begin anew after seven weeks, which could only give somebody its memory early.
+        let now = 1 + (since % u128::from(IS_BUSY - 1)) as u32;
+        let before = std::mem::replace(&mut self.looked, now);
+        if before != NEVER && now.wrapping_sub(before) < BUSY {
+            self.looked = IS_BUSY;
+            current(|env| turn.order(env, atom!("nursery"), &[NURSERY.encode(env)]));
+        }
     }
 }

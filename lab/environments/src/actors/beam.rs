@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use kizami_settings::{Scope, process};
-use kizami_workloads::{Params, Workload, actors};
+use kizami_workloads::{Params, Workload};
 
-use super::is_program;
+use super::{is_of_some, is_program};
 use crate::erlang::{self, Sources};
 use crate::error::Error;
 use crate::job::Job;
@@ -101,8 +101,7 @@ impl Environment for BeamSystem {
     }
 
     fn does(&self, workload: &Workload) -> bool {
-        let of_otp = || actors::OTP_ONLY.iter().any(|program| program.name == workload.name);
-        is_program(workload) || (self.name == OTP.name && of_otp())
+        is_program(workload) || (self.name == OTP.name && is_of_some(workload))
     }
 
     fn supports(&self, _: &Params) -> Result<(), String> {

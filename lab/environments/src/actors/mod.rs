@@ -12,6 +12,11 @@ pub use rust::{ACTIX, ACTIX_SPREAD, KAMEO, RACTOR, THREADS, TOKIO};
 
 use kizami_workloads::Workload;
 
+/// Whether `workload` is one that only some have.
+fn is_of_some(workload: &Workload) -> bool {
+    kizami_workloads::actors::OF_SOME.iter().any(|program| program.name == workload.name)
+}
+
 /// Whether `workload` is one of the programs.
 fn is_program(workload: &Workload) -> bool {
     kizami_workloads::actors::ALL.iter().any(|program| program.name == workload.name)

@@ -10,7 +10,7 @@ use kizami_protocol::Request;
 use kizami_settings::{Scope, Settings, process};
 use kizami_workloads::{Params, Part, Workload};
 
-use super::is_program;
+use super::{is_of_some, is_program};
 use crate::error::Error;
 use crate::job::Job;
 use crate::launch::{self, Started};
@@ -29,18 +29,22 @@ pub struct RustSystem {
     name: &'static str,
     title: &'static str,
     threads: bool,
+    /// Whether it has what only some can be asked for.
+    beside: bool,
 }
 
 const fn system(name: &'static str, title: &'static str) -> RustSystem {
-    RustSystem { name, title, threads: false }
+    RustSystem { name, title, threads: false, beside: false }
 }
 
 pub static ACTIX: RustSystem = system("actix", "actix, all actors on one arbiter");
 pub static ACTIX_SPREAD: RustSystem = system("actix-spread", "actix, actors spread evenly over an arbiter a processor");
 pub static RACTOR: RustSystem = system("ractor", "ractor on tokio's worker threads");
 pub static KAMEO: RustSystem = system("kameo", "kameo on tokio's worker threads");
-pub static TOKIO: RustSystem = system("tokio", "tasks and channels of tokio, without an actor system");
-pub static THREADS: RustSystem = RustSystem { threads: true, ..system("threads", "a thread for each actor") };
+pub static TOKIO: RustSystem =
+    RustSystem { beside: true, ..system("tokio", "tasks and channels of tokio, without an actor system") };
+pub static THREADS: RustSystem =
+    RustSystem { threads: true, beside: true, ..system("threads", "a thread for each actor") };
 
 impl Environment for RustSystem {
     fn name(&self) -> &'static str {
@@ -57,7 +61,7 @@ impl Environment for RustSystem {
     }
 
     fn does(&self, workload: &Workload) -> bool {
-        is_program(workload)
+        is_program(workload) || (self.beside && is_of_some(workload))
     }
 
     fn supports(&self, params: &Params) -> Result<(), String> {

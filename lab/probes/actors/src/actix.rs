@@ -16,7 +16,7 @@ use actix::dev::ToEnvelope;
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
-use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, rally_share};
+use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, not_written, rally_share};
 
 /// Where actors live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,7 @@ pub fn run(program: &Program, placement: Placement) -> Result<Outcome, String> {
             Program::Big { p } => big(&places, p).await,
             Program::Ask { asks, others } => serving::ask(&places, asks, others).await,
             Program::Recover { crashes } => serving::recover(crashes).await,
+            Program::Beside(_) => not_written("actix"),
         }?;
         let placed = if number == 0 { "one arbiter".to_owned() } else { format!("spread over {number} arbiters") };
         Ok(outcome.placed(placed))

@@ -13,7 +13,7 @@ use kameo::mailbox;
 use kameo::message::{Context, Message};
 use tokio::sync::oneshot;
 
-use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, rally_share};
+use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, not_written, rally_share};
 
 pub fn run(program: &Program) -> Result<Outcome, String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|e| format!("could not start tokio's runtime: {e}"))?;
@@ -32,6 +32,7 @@ async fn run_program(program: Program) -> Result<Outcome, String> {
         Program::Big { p } => big(p).await,
         Program::Ask { asks, others } => serving::ask(asks, others).await,
         Program::Recover { crashes } => serving::recover(crashes).await,
+        Program::Beside(_) => not_written("kameo"),
     }
 }
 

@@ -8,6 +8,7 @@
 //! worker threads as its runtime takes by default, and no subscriber for logs.
 
 mod actix;
+mod beside;
 mod clients;
 mod kameo;
 mod program;

@@ -14,6 +14,15 @@ pub enum Program {
     Big { p: usize },
     Ask { asks: u64, others: usize },
     Recover { crashes: u64 },
+    Beside(Wakeups),
+}
+
+/// One that wakes up, and others that compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wakeups {
+    pub wakeups: usize,
+    pub period: Duration,
+    pub computing: u64,
 }
 
 impl Program {
@@ -28,9 +37,19 @@ impl Program {
             "big" => Self::Big { p: count("p")? },
             "ask" => Self::Ask { asks: params.number("asks"), others: count("others")? },
             "recover" => Self::Recover { crashes: params.number("crashes") },
+            "beside-computing" => Self::Beside(Wakeups {
+                wakeups: count("wakeups")?,
+                period: Duration::from_micros(params.number("period_us")),
+                computing: params.number("computing"),
+            }),
             other => return Err(format!("{other} is no program of actors")),
         })
     }
+}
+
+/// What is answered to one that a system does not have.
+pub fn not_written<T>(system: &str) -> Result<T, String> {
+    Err(format!("this program is not written for {system}"))
 }
 
 /// What came of a program that did what it should.

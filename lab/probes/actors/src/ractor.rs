@@ -9,7 +9,7 @@ use std::time::Instant;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::oneshot;
 
-use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, rally_share};
+use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, not_written, rally_share};
 
 type Handled = Result<(), ActorProcessingErr>;
 
@@ -30,6 +30,7 @@ async fn run_program(program: Program) -> Result<Outcome, String> {
         Program::Big { p } => big(p).await,
         Program::Ask { asks, others } => serving::ask(asks, others).await,
         Program::Recover { crashes } => serving::recover(crashes).await,
+        Program::Beside(_) => not_written("ractor"),
     }
 }
 

@@ -12,10 +12,10 @@ use tokio::sync::mpsc::{Sender, UnboundedSender, channel, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::clients;
 use crate::program::{
     Creation, Outcome, Program, Tally, check, check_big, gone, nanoseconds, rally_share, silence_panics,
 };
+use crate::{beside, clients};
 
 /// Messages in a mailbox.
 const ROOM: usize = 64;
@@ -38,6 +38,7 @@ async fn run_program(program: Program) -> Result<Outcome, String> {
         Program::Big { p } => big(p).await,
         Program::Ask { asks, others } => ask(asks, others).await,
         Program::Recover { crashes } => recover(crashes).await,
+        Program::Beside(asked) => beside::tasks(asked).await,
     }
 }
 

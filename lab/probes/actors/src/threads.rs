@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use crate::beside;
 use crate::program::{
     Creation, Outcome, Program, Tally, check, check_big, gone, nanoseconds, rally_share, silence_panics,
 };
@@ -22,6 +23,7 @@ pub fn run(program: &Program) -> Result<Outcome, String> {
         Program::Big { p } => big(p),
         Program::Ask { asks, others } => ask(asks, others),
         Program::Recover { crashes } => recover(crashes),
+        Program::Beside(asked) => beside::threads(asked),
     }?;
     Ok(outcome.placed("a thread each"))
 }

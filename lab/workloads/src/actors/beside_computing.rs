@@ -5,10 +5,11 @@ use crate::spec::{Kind, Param, Part, Workload};
 pub static WORKLOAD: Workload = Workload {
     name: "beside-computing",
     title: "beside computing: a process that wakes up every millisecond, while others compute",
-    about: "As many actors as are said compute without an end, in native code that asks in its loop whether its slice is \
-            over and yields then. Another process waits for a timer of the kernel in the VM's poll set, every \
-            period_us microseconds; a sample is how much later than due it runs. Only for systems whose actors share \
-            the schedulers of a VM and are native code: who does not ask is not measured by this.",
+    about: "As many actors as are said compute without an end. Another one is woken every period_us microseconds; a sample \
+            is how much later than due it runs. In OTP it waits for a timer of the kernel in the VM's poll set, and those \
+            who compute are native code that asks in its loop whether its slice is over, and yields then; tasks of tokio \
+            do the same with tokio's timer. Threads sleep and compute, and the kernel takes turns with them: what comes to \
+            them on this machine, nobody on it is spared.",
     reference: "",
     params: &[
         Param { name: "wakeups", about: "how often", kind: Kind::count(1, 100_000_000), default: "10000" },

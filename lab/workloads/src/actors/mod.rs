@@ -33,8 +33,8 @@ programs! {
 
 mod beside_computing;
 
-/// What is measured of OTP in Rust alone.
-pub static OTP_ONLY: &[&Workload] = &[&beside_computing::WORKLOAD];
+/// What only some of the systems can be asked for.
+pub static OF_SOME: &[&Workload] = &[&beside_computing::WORKLOAD];
 
 const SAVINA: &str = "Savina";
 
