@@ -1,9 +1,11 @@
 //! Timers: a message that comes later, and one that was taken back.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use otp::time::{Interval, Tick, Ticker, Timer, sleep, within};
-use otp::{Init, gen_server};
+use otp::{Init, Server, Slice, Task, gen_server};
 
 /// Counts what its timers bring.
 pub struct Alarm {
@@ -91,6 +93,7 @@ impl Clock {
 
     #[info]
     fn tick(&mut self, tick: Tick) {
+        assert!(tick.periods > 0);
         self.periods += tick.periods;
         self.last = self.began.elapsed().as_micros() as u64;
     }
@@ -102,11 +105,44 @@ async fn a_ticker_does_not_drift_and_is_over_when_it_is_dropped() {
     while clock.periods().await.expect("an answer") < 200 {
         sleep(Duration::from_millis(5)).await;
     }
+    let periods = stopped(&clock).await;
+    sleep(Duration::from_millis(10)).await;
+    assert_eq!(clock.periods().await, Ok(periods));
+}
+
+/// Stops one of half a millisecond; how many periods it had.
+async fn stopped(clock: &Server<Clock>) -> u64 {
     let (periods, last) = clock.stop().await.expect("an answer");
     // None is lost, however late they were seen; between the count and the look at the clock the thread may be held up.
     assert!(last + 1_000 >= periods * 500 && last <= periods * 500 + 100_000, "{periods} periods in {last} µs");
-    sleep(Duration::from_millis(10)).await;
-    assert_eq!(clock.periods().await, Ok(periods));
+    periods
+}
+
+/// Their messages may come from those who compute, from the poll set, or from both.
+#[otp::test]
+async fn timers_go_off_while_all_schedulers_compute() {
+    let over = Arc::new(AtomicBool::new(false));
+    let compute = |over: Arc<AtomicBool>| async move {
+        let mut slice = Slice::new();
+        while !over.load(Ordering::Relaxed) {
+            slice.check().await;
+        }
+    };
+    let computing: Vec<_> = (0..4).map(|_| Task::spawn(compute(over.clone()))).collect();
+    let clock = Clock::start_link(500).await.expect("it starts");
+    let (mut interval, began) = (Interval::every(Duration::from_micros(300)).expect("a timer"), Instant::now());
+    let mut periods = 0;
+    while periods < 1000 {
+        let more = interval.tick().await;
+        assert!(more > 0);
+        periods += more;
+    }
+    assert!(began.elapsed() >= Duration::from_micros(300) * 1000, "{:?}", began.elapsed());
+    assert!(stopped(&clock).await > 500);
+    over.store(true, Ordering::Relaxed);
+    for task in computing {
+        task.await.expect("it ends");
+    }
 }
 
 #[otp::test]

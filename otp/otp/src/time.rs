@@ -12,6 +12,7 @@ use crate::atom;
 use crate::data::{Any, Data, Malformed};
 use crate::reason::milliseconds;
 use crate::vm::alarm::Alarm;
+use crate::vm::overdue::Message;
 use crate::vm::{Env, Term, Turn, turn};
 use crate::wait::{Wait, number};
 
@@ -110,10 +111,7 @@ impl Ticker {
     /// When the kernel has no timer left for the VM.
     pub fn every(period: Duration) -> io::Result<Self> {
         let alarm = Alarm::every(period)?;
-        turn(|env, _| {
-            let message = env.tuple(&[atom!("$otp_tick").raw(env), alarm.term(env).raw()]);
-            alarm.select(env, env.own_pid(), message)
-        })?;
+        turn(|env, _| alarm.select(env, Message::Tick))?;
         Ok(Self { _alarm: alarm })
     }
 }
@@ -159,18 +157,20 @@ impl Interval {
 
     /// Waits for the end of the period; how many are over since this was last waited for.
     pub async fn tick(&mut self) -> u64 {
-        let number = number();
-        turn(|env, _| {
+        loop {
             // As a message to a mailbox is: under a reference of its own.
-            let timer = self.alarm.term(env);
-            let message = env.tuple(&[timer.raw(), number.encode(env).raw()]);
-            self.alarm.select(env, env.own_pid(), message).expect("the VM's poll set takes a timer");
-        });
-        let timer = turn(|env, _| Any::keep(self.alarm.term(env)));
-        let ask = move |env: Env<'_>, turn: &Turn, number: u64| {
-            turn.order(env, atom!("mailbox"), &[number.encode(env), timer.encode(env)]);
-        };
-        Wait::new(ask, |_| ()).await;
-        self.alarm.count()
+            let message = Message::Awaited(number());
+            turn(|env, _| self.alarm.select(env, message)).expect("the VM's poll set takes a timer");
+            let timer = turn(|env, _| Any::keep(self.alarm.term(env)));
+            let ask = move |env: Env<'_>, turn: &Turn, number: u64| {
+                turn.order(env, atom!("mailbox"), &[number.encode(env), timer.encode(env)]);
+            };
+            Wait::new(ask, |_| ()).await;
+            // The message may have come a second time.
+            match self.alarm.count() {
+                0 => {}
+                periods => return periods,
+            }
+        }
     }
 }

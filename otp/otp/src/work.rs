@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::atom;
 use crate::data::Data;
+use crate::vm::overdue::{Computing, look};
 use crate::vm::{Atom, turn};
 use crate::wait::Wait;
 
@@ -33,12 +34,13 @@ const SLICE: Duration = Duration::from_micros(250);
 #[derive(Debug)]
 pub struct Slice {
     began: Instant,
+    _computing: Computing,
 }
 
 impl Slice {
     /// A slice that begins now.
     pub fn new() -> Self {
-        Self { began: Instant::now() }
+        Self { began: Instant::now(), _computing: Computing::begin() }
     }
 
     /// Yields when the slice is over, and begins the next one.
@@ -48,6 +50,7 @@ impl Slice {
         if took >= SLICE {
             // The VM looks for what comes from outside after so much work, and this it would take for next to nothing.
             consume(took);
+            turn(|env, _| look(env));
             yield_now().await;
             self.began = Instant::now();
         }

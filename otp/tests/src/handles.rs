@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use otp::net::{Filled, Handed, Readable, TcpStream};
 use otp::time::{Interval, Tick, Ticker};
-use otp::{Any, Bytes, Dirty, Init, gen_server, on_dirty_cpu, time};
+use otp::{Any, Bytes, Dirty, Init, Slice, gen_server, on_dirty_cpu, time};
 
 /// Holds a few of them.
 #[derive(Debug, Default)]
 pub struct Handles {
+    /// Who has one looks after the timers of others.
+    slice: Slice,
     ticker: Option<Ticker>,
     ticks: u64,
     stream: Option<TcpStream>,
@@ -69,6 +71,7 @@ impl Handles {
         };
         let squared: Dirty<u64> = on_dirty_cpu(move || u64::from(number) * u64::from(number));
         let squared = squared.await;
+        self.slice.check().await;
         if let Some(stream) = &mut self.stream {
             let _ = time::within(moment, stream.read(&mut [0; 8])).await;
         }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::time::Duration;
 
-use super::abi::RawPid;
+use super::overdue::{self, Message};
 use super::watched::{Kind, Readiness, Watched, again};
 use super::{Env, Term};
 
@@ -42,9 +42,13 @@ impl Alarm {
         self.0.term(env)
     }
 
-    /// Has the VM send `message` to `to` once the timer has gone off.
-    pub(crate) fn select(&self, env: Env<'_>, to: RawPid, message: Term<'_>) -> io::Result<()> {
-        self.0.select(env, Readiness::Read, to, message)
+    /// Has the VM send this process a message once the timer has gone off.
+    pub(crate) fn select(&self, env: Env<'_>, what: Message) -> io::Result<()> {
+        let to = env.own_pid();
+        self.0.select(env, Readiness::Read, to, what.term(env, self.0.term(env)))?;
+        // SAFETY: the object lives as long as `self`, which forgets it when it is dropped.
+        unsafe { overdue::note(self.0.object(), || rest(self.0.as_fd()), to, what) };
+        Ok(())
     }
 
     /// How often it has gone off since this was last asked.
@@ -56,7 +60,23 @@ impl Alarm {
 /// For a message that names a timer: how often it has gone off, after asking for the next such message. `None` when it is no
 /// timer, or over.
 pub(crate) fn went_off(env: Env<'_>, timer: Term<'_>, message: Term<'_>) -> Option<u64> {
-    again(env, timer, Kind::Timer, message, count)
+    again(env, timer, Kind::Timer, message, |descriptor, object| {
+        let count = count(descriptor);
+        // SAFETY: it is not over yet, and is forgotten when it is.
+        unsafe { overdue::note(object, || rest(descriptor), env.own_pid(), Message::Tick) };
+        count
+    })
+}
+
+/// How long until it goes off next.
+fn rest(timer: BorrowedFd<'_>) -> Duration {
+    // SAFETY: all zeroes are a value of it, and there is room for one.
+    let spec = unsafe {
+        let mut spec: libc::itimerspec = std::mem::zeroed();
+        libc::timerfd_gettime(timer.as_raw_fd(), &raw mut spec);
+        spec.it_value
+    };
+    Duration::new(spec.tv_sec.unsigned_abs(), u32::try_from(spec.tv_nsec).unwrap_or(0))
 }
 
 fn count(timer: BorrowedFd<'_>) -> u64 {

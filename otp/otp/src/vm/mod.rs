@@ -16,6 +16,7 @@ mod entry;
 mod env;
 mod kept;
 mod object;
+pub(crate) mod overdue;
 pub(crate) mod place;
 mod stack;
 mod term;

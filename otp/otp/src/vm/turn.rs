@@ -147,10 +147,11 @@ impl Turn {
         if let Some([tag, timer]) = tuple.array()
             && tag.is(crate::atom!("$otp_tick"))
         {
-            let Some(count) = super::alarm::went_off(env, timer, message) else {
-                return crate::atom!("$otp_wake").term(env);
+            return match super::alarm::went_off(env, timer, message) {
+                // It is over, or the message has come twice.
+                None | Some(0) => crate::atom!("$otp_wake").term(env),
+                Some(count) => env.tuple(&[tag.raw(), count.encode(env).raw()]),
             };
-            return env.tuple(&[tag.raw(), count.encode(env).raw()]);
         }
         if let Some([tag, number, content]) = tuple.array()
             && tag.is(crate::atom!("$otp_timer"))

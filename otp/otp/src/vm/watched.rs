@@ -15,6 +15,7 @@ use super::abi::{
     RT_CREATE, RawEnv, RawPid, ResourceType, ResourceTypeInit, SELECT_CANCEL, SELECT_CUSTOM_MSG, SELECT_READ,
     SELECT_STOP, SELECT_WRITE,
 };
+use super::overdue::{self, Object};
 use super::{Env, Term, try_turn, vm};
 
 static TYPE: AtomicPtr<ResourceType> = AtomicPtr::new(ptr::null_mut());
@@ -101,6 +102,10 @@ impl Watched {
         unsafe { self.0.cast::<Inside>().as_ref() }
     }
 
+    pub(super) fn object(&self) -> Object {
+        Object(self.0)
+    }
+
     /// It as a term: a reference.
     pub(crate) fn term<'a>(&self, env: Env<'a>) -> Term<'a> {
         // SAFETY: a resource that lives.
@@ -138,6 +143,9 @@ impl Drop for Watched {
         *self.inside().over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         let raw = try_turn(|env, _| env.raw()).unwrap_or(ptr::null_mut());
         let undefined = try_turn(|env, _| crate::atom!("undefined").raw(env)).unwrap_or(0);
+        if self.inside().kind == Kind::Timer {
+            overdue::forget(self.object());
+        }
         // SAFETY: a resource that lives until it is released here; `stopped` closes the descriptor, at once or when the poll set has
         // let go of it.
         unsafe {
@@ -148,13 +156,13 @@ impl Drop for Watched {
 }
 
 /// For a message that names a descriptor of this kind: what `read` makes of that, after asking for the next such message. `None` when
-/// it is none, or over.
-pub(crate) fn again<R>(
+/// it is none, or over. While `read` has it, it is not over.
+pub(super) fn again<R>(
     env: Env<'_>,
     named: Term<'_>,
     kind: Kind,
     message: Term<'_>,
-    read: impl FnOnce(BorrowedFd<'_>) -> R,
+    read: impl FnOnce(BorrowedFd<'_>, Object) -> R,
 ) -> Option<R> {
     let mut found: *mut c_void = ptr::null_mut();
     // SAFETY: room for one; the VM checks that it is a resource of this kind.
@@ -172,7 +180,7 @@ pub(crate) fn again<R>(
         return None;
     }
     // SAFETY: its owner is there, and is so until it has the lock.
-    let result = read(unsafe { BorrowedFd::borrow_raw(inside.descriptor) });
+    let result = read(unsafe { BorrowedFd::borrow_raw(inside.descriptor) }, Object(ptr::NonNull::new(found)?));
     select(env, found, inside.descriptor, Readiness::Read, env.own_pid(), message).ok()?;
     Some(result)
 }
