@@ -16,9 +16,11 @@
 -export([init/2, event/3, call/3, info/2, terminate/2, code_change/3, format_status/1, shown/1]).
 
 init(Number, Arguments) ->
-    case 'MODULE':init(Number, Arguments) of
+    try 'MODULE':init(Number, Arguments) of
         {Slot, Result} when is_reference(Slot) -> initial('MODULE_wait':settle(Result, Slot), Slot);
         Else -> initial(Else, none)
+    catch
+        Class:Error:Stack -> 'MODULE_wait':raise(Class, Error, Stack)
     end.
 
 initial(ok, Slot) -> {ok, {?MODULE, Slot}};
@@ -66,7 +68,7 @@ handled(Message, Slot) ->
         {answer, Result, ok} -> Result;
         Result -> Result
     catch
-        Class:Reason:Stack -> erlang:raise(Class, Reason, 'MODULE_wait':bare(Stack))
+        Class:Error:Stack -> 'MODULE_wait':raise(Class, Error, Stack)
     end.
 
 settled(dirty_cpu, Message, Slot) -> settled('MODULE':handle_dirty_cpu(Slot, Message), Message, Slot);

@@ -81,10 +81,11 @@ enter(Starter, Module, Number, Name, Argument, Options) ->
                     proc_lib:init_ack(Starter, {error, Reason}),
                     exit(Reason)
             catch
-                error:Reason:Stack ->
+                error:Error:Stack ->
+                    {Reason, Bare} = 'MODULE_wait':plain(Error, Stack),
                     unregister_name(Name),
                     proc_lib:init_ack(Starter, {error, Reason}),
-                    erlang:raise(error, Reason, 'MODULE_wait':bare(Stack))
+                    erlang:raise(error, Reason, Bare)
             end;
         {false, Pid} ->
             proc_lib:init_ack(Starter, {error, {already_started, Pid}})
@@ -104,7 +105,9 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
         {stop, Reason} ->
             no_start(Start, Reason, Reason)
     catch
-        error:Reason:Stack -> no_start(Start, Reason, {Reason, 'MODULE_wait':bare(Stack)})
+        error:Error:Stack ->
+            Why = {Reason, _} = 'MODULE_wait':plain(Error, Stack),
+            no_start(Start, Reason, Why)
     end.
 
 begin_with(Slot, Self = #self{options = Options}) ->
@@ -310,8 +313,8 @@ stop(Reason, Message, Slot, Self) ->
     end.
 
 -spec failed(_, _, _, _, _, _) -> no_return().
-failed(Class, Reason, Stack, Message, Slot, Self) ->
-    Bare = 'MODULE_wait':bare(Stack),
+failed(Class, Error, Stack, Message, Slot, Self) ->
+    {Reason, Bare} = 'MODULE_wait':plain(Error, Stack),
     log_end({Reason, Bare}, Message, Slot, Self),
     erlang:raise(Class, Reason, Bare).
 

@@ -14,9 +14,11 @@
 
 init(Number, Arguments, Options) ->
     lists:member(trap_exit, Options) andalso process_flag(trap_exit, true),
-    case 'MODULE':init(Number, Arguments) of
+    try 'MODULE':init(Number, Arguments) of
         {Slot, Result} when is_reference(Slot) -> first('MODULE_wait':settle(Result, Slot), Slot, Options);
         Else -> Else
+    catch
+        Class:Error:Stack -> 'MODULE_wait':raise(Class, Error, Stack)
     end.
 
 first({first, State, Actions}, Slot, Options) ->
@@ -40,7 +42,9 @@ enter_pool({_, From} = Start, _Pool, Module, Number, Argument, Options) ->
         {stop, Reason} ->
             no_start(Start, Reason, Reason)
     catch
-        error:Reason:Stack -> no_start(Start, Reason, {Reason, 'MODULE_wait':bare(Stack)})
+        error:Error:Stack ->
+            Why = {Reason, _} = 'MODULE_wait':plain(Error, Stack),
+            no_start(Start, Reason, Why)
     end.
 
 no_start({again, _From}, _Reason, Why) ->
@@ -54,7 +58,7 @@ event(Type, Content, State, {_, Slot} = Data) ->
     try settled('MODULE':handle(Slot, Event), Event, Slot) of
         Result -> result(Result, Event, Data)
     catch
-        Class:Reason:Stack -> erlang:raise(Class, Reason, 'MODULE_wait':bare(Stack))
+        Class:Error:Stack -> 'MODULE_wait':raise(Class, Error, Stack)
     end.
 
 settled(dirty_cpu, Event, Slot) -> settled('MODULE':handle_dirty_cpu(Slot, Event), Event, Slot);

@@ -82,7 +82,7 @@ several(Tests, Running, Most, Failed) ->
 
 -spec begun(reference()) -> no_return().
 begun(Slot) ->
-    try 'MODULE_wait':task(Slot) of
+    try 'MODULE_wait':work(Slot) of
         ok -> exit(normal)
     catch
         error:Reason:Stack -> exit({failed, Reason, Stack})

@@ -4,7 +4,7 @@
 %% callback waits, only what it waits for is received; every other message stays in the queue, in its order.
 -module('MODULE_wait').
 
--export([settle/2, task/1, bare/1]).
+-export([settle/2, task/1, work/1, plain/2, raise/3]).
 %% An alias is asked for by a pair that is no list.
 -dialyzer({no_improper_lists, [order/3, ask/2, call/3]}).
 
@@ -150,16 +150,35 @@ order({nursery, Words}, _Slot, Waits) ->
 
 %% The process of a task.
 task(Worker) ->
+    try work(Worker)
+    catch
+        Class:Error:Stack -> raise(Class, Error, Stack)
+    end.
+
+work(Worker) ->
     settle('MODULE':on(Worker, started), Worker),
     ok.
 
-%% A stack without arguments. Those of a native function are the slot of the process and what it was given: who is told why the
-%% process ended (its supervisor, a log) would hold its state, and with it its sockets, for as long as it holds the reason.
-bare(Stack) ->
-    [case Place of
-         {Module, Function, Arguments, Where} when is_list(Arguments) -> {Module, Function, length(Arguments), Where};
-         _ -> Place
-     end || Place <- Stack].
+%% What an error is to its process and to all who hear of its end: without what belongs to the log alone, and in its stack no
+%% arguments. Those of a native function are the slot of the process and what it was given: who is told why the process ended (its
+%% supervisor, a log) would hold its state, and with it its sockets, for as long as it holds the reason.
+plain({panic, Message, File, Line, Backtrace}, Stack) ->
+    logger:error(#{label => {otp, backtrace}, file => File, line => Line, backtrace => Backtrace},
+                 #{domain => [otp], report_cb => fun report/1}),
+    plain({panic, Message, File, Line}, Stack);
+plain(Reason, Stack) ->
+    {Reason, [case Place of
+                  {Module, Function, Arguments, Where} when is_list(Arguments) -> {Module, Function, length(Arguments), Where};
+                  _ -> Place
+              end || Place <- Stack]}.
+
+-spec raise(error | exit | throw, term(), list()) -> no_return().
+raise(Class, Error, Stack) ->
+    {Reason, Bare} = plain(Error, Stack),
+    erlang:raise(Class, Reason, Bare).
+
+report(#{file := File, line := Line, backtrace := Backtrace}) ->
+    {"the panic at ~ts:~b came about in~n~ts", [File, Line, Backtrace]}.
 
 flush(Ref) ->
     receive

@@ -3,9 +3,6 @@
 //! The module that loads the library must bear the name that the library says. It is that of the library's file, so that
 //! each build of an application has a module of its own, and the running one stays when the next is loaded.
 
-use std::any::Any;
-use std::backtrace::Backtrace;
-use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +10,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::abi::{DIRTY_CPU, DIRTY_IO, Entry, Func, Function, RESOURCE_TYPE_INIT_SIZE, RawEnv, RawTerm, VERSION};
-use super::{Env, Term, Turn, attach, in_call, vm, words};
+use super::panic::Panic;
+use super::{Env, Term, Turn, attach, vm, words};
 use crate::data::Data;
 use crate::process;
 
@@ -183,66 +181,6 @@ unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
             unsafe { (vm().raise_exception)(env.raw(), reason.raw()) }
         }
     }
-}
-
-/// What a panic said, and where.
-#[derive(Debug)]
-struct Panic {
-    message: String,
-    file: String,
-    line: u32,
-    backtrace: String,
-}
-
-thread_local! {
-    /// The last panic on this thread, between its hook and its catcher.
-    static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
-}
-
-impl Panic {
-    /// Notes what a panic says for the one who catches it, instead of writing it to the terminal.
-    fn hook() {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            // A thread of the user's own has nobody who catches.
-            if !in_call() {
-                return before(info);
-            }
-            let (file, line) = info.location().map_or(("", 0), |at| (at.file(), at.line()));
-            let backtrace = Backtrace::capture();
-            let backtrace = match backtrace.status() {
-                std::backtrace::BacktraceStatus::Captured => backtrace.to_string(),
-                _ => String::new(),
-            };
-            let panic = Panic { message: said(info.payload()), file: file.to_owned(), line, backtrace };
-            LAST.set(Some(panic));
-        }));
-    }
-
-    fn taken(payload: &(dyn Any + Send)) -> Self {
-        LAST.take().unwrap_or_else(|| Panic {
-            message: said(payload),
-            file: String::new(),
-            line: 0,
-            backtrace: String::new(),
-        })
-    }
-
-    /// `{panic, Message, File, Line}`, or with the backtrace as a fifth element where one was asked for.
-    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        let (message, file) = (env.binary(self.message.as_bytes()), env.binary(self.file.as_bytes()));
-        let mut elements =
-            vec![crate::atom!("panic").term(env).raw(), message.raw(), file.raw(), self.line.encode(env).raw()];
-        if !self.backtrace.is_empty() {
-            elements.push(env.binary(self.backtrace.as_bytes()).raw());
-        }
-        env.tuple(&elements)
-    }
-}
-
-fn said(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("a panic with a value that is no text").to_owned()
 }
 
 unsafe extern "C" fn load(env: *mut RawEnv, _: *mut *mut c_void, _: RawTerm) -> c_int {

@@ -17,6 +17,7 @@ mod env;
 mod kept;
 mod object;
 pub(crate) mod overdue;
+mod panic;
 pub(crate) mod place;
 mod stack;
 mod term;

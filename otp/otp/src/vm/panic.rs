@@ -1,0 +1,125 @@
+//! What a panic says: noted where it is, and handed on by who catches it.
+
+use std::any::Any;
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::cell::RefCell;
+
+use super::{Env, Term, in_call};
+use crate::data::Data;
+
+/// What a panic said, and where.
+#[derive(Debug)]
+pub(super) struct Panic {
+    pub(super) message: String,
+    pub(super) file: String,
+    pub(super) line: u32,
+    /// Empty where none is asked for.
+    backtrace: String,
+}
+
+thread_local! {
+    /// The last panic on this thread, between its hook and its catcher.
+    static LAST: RefCell<Option<Panic>> = const { RefCell::new(None) };
+}
+
+impl Panic {
+    /// Notes what a panic says for the one who catches it, instead of writing it to the terminal.
+    pub(super) fn hook() {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            // A thread of the user's own has nobody who catches.
+            if !in_call() {
+                return before(info);
+            }
+            let (file, line) = info.location().map_or(("", 0), |at| (at.file(), at.line()));
+            let backtrace = Backtrace::capture();
+            let backtrace = match backtrace.status() {
+                BacktraceStatus::Captured if std::env::var("RUST_BACKTRACE").is_ok_and(|asked| asked == "full") => {
+                    backtrace.to_string()
+                }
+                BacktraceStatus::Captured => of_the_user(&backtrace.to_string()),
+                _ => String::new(),
+            };
+            let panic = Panic { message: said(info.payload()), file: file.to_owned(), line, backtrace };
+            LAST.set(Some(panic));
+        }));
+    }
+
+    pub(super) fn taken(payload: &(dyn Any + Send)) -> Self {
+        LAST.take().unwrap_or_else(|| Panic {
+            message: said(payload),
+            file: String::new(),
+            line: 0,
+            backtrace: String::new(),
+        })
+    }
+
+    /// `{panic, Message, File, Line}`, or with the backtrace as a fifth element where one was asked for.
+    pub(super) fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let (message, file) = (env.binary(self.message.as_bytes()), env.binary(self.file.as_bytes()));
+        let mut elements =
+            vec![crate::atom!("panic").term(env).raw(), message.raw(), file.raw(), self.line.encode(env).raw()];
+        if !self.backtrace.is_empty() {
+            elements.push(env.binary(self.backtrace.as_bytes()).raw());
+        }
+        env.tuple(&elements)
+    }
+}
+
+fn said(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic with a value that is no text").to_owned()
+}
+
+/// The frames of a backtrace without those that every one has: of the panic itself, and of how the VM calls.
+fn of_the_user(backtrace: &str) -> String {
+    let begins =
+        |line: &str| line.trim_start().split_once(": ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+    let mut frames: Vec<String> = Vec::new();
+    for line in backtrace.lines() {
+        match frames.last_mut() {
+            Some(frame) if !begins(line) => frame.extend(["\n", line]),
+            _ => frames.push(line.to_owned()),
+        }
+    }
+    let has = |frame: &String, names: &[&str]| names.iter().any(|name| frame.contains(name));
+    let calls = ["otp::vm::place::with", "otp::vm::entry::raw"];
+    let end = frames.iter().position(|frame| has(frame, &calls)).unwrap_or(frames.len());
+    let panics = ["::panicking::", "rust_begin_unwind", "otp::vm::panic::"];
+    let start = frames[..end].iter().rposition(|frame| has(frame, &panics)).map_or(0, |last| last + 1);
+    let ours = |frame: &String| {
+        let name = frame.split_once(": ").map_or("", |(_, name)| name);
+        name.starts_with("otp::") || name.starts_with("<otp::")
+    };
+    let end = frames[start..end].iter().rposition(|frame| !ours(frame)).map_or(end, |last| start + last + 1);
+    frames[start..end].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_the_user;
+
+    const WHOLE: &str = "   0: otp::vm::panic::Panic::hook::{{closure}}
+             at /otp/src/vm/panic.rs:39:29
+   1: std::panicking::rust_panic_with_hook
+   2: core::panicking::panic_fmt
+             at /rustc/library/core/src/panicking.rs:80:14
+   3: hello::Greeter::greet
+             at ./src/lib.rs:23:9
+   4: <hello::Greeter as otp::server::GenServer>::call
+   5: otp::server::Hosted<S>::answer
+   6: otp::vm::place::with
+             at /otp/src/vm/place.rs:182:10
+   7: std::panicking::catch_unwind
+   8: <unknown>
+";
+
+    #[test]
+    fn a_backtrace_is_that_of_the_user() {
+        let own = "   3: hello::Greeter::greet
+             at ./src/lib.rs:23:9
+   4: <hello::Greeter as otp::server::GenServer>::call";
+        assert_eq!(of_the_user(WHOLE), own);
+        assert_eq!(of_the_user("   0: <unknown>\n"), "   0: <unknown>");
+    }
+}
