@@ -50,6 +50,28 @@ fn levels_and_floods_of_events_are_what_they_are_said_to_be() {
     assert!(said.contains("OTP_LOG is passed over: \"loud\" is neither a level"), "{said}");
 }
 
+/// Has a process panic, and prints the reason of its end.
+const PANIC: &str = "process_flag(trap_exit, true), {ok, P} = mortal:start_link(), mortal:'end'(P, <<\"panic\">>), \
+                     receive {'EXIT', P, Why} -> io:format(\"because ~0p~n\", [Why]) end, timer:sleep(100), init:stop().";
+
+#[test]
+fn a_backtrace_is_told_once_and_is_no_part_of_the_reason() {
+    let folder = compiled();
+    let said = |asked: &str| {
+        let mut erl = Command::new("erl");
+        erl.args(["-noshell", "-pa", ".", "-eval", PANIC]).env("RUST_BACKTRACE", asked);
+        run(folder.path(), &mut erl)
+    };
+    let because = |said: &str| said.lines().find(|line| line.starts_with("because")).map(str::to_owned);
+    let (without, with, full) = (said("0"), said("1"), said("full"));
+    assert!(because(&without).is_some_and(|why| why.contains("{panic,<<\"in the midst of life\">>")), "{without}");
+    assert!(because(&with) == because(&without) && because(&full) == because(&without), "{with} {without}");
+    let told = |said: &str| said.matches("came about in").count();
+    assert_eq!((told(&without), told(&with), told(&full)), (0, 1, 1), "{with}");
+    assert!(with.contains("exercises::links::Mortal::end") && !with.contains("rust_begin_unwind"), "{with}");
+    assert!(full.contains("rust_begin_unwind"), "{full}");
+}
+
 #[test]
 fn nodes_talk_by_tls_as_without_it() {
     let folder = compiled();
