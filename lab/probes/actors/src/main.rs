@@ -11,6 +11,7 @@ mod actix;
 mod beside;
 mod clients;
 mod kameo;
+mod on_tokio;
 mod program;
 mod ractor;
 mod tasks;

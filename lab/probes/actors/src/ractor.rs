@@ -9,16 +9,13 @@ use std::time::Instant;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::oneshot;
 
+use crate::on_tokio::{self, Done, finish};
 use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, not_written, rally_share};
 
 type Handled = Result<(), ActorProcessingErr>;
 
 pub fn run(program: &Program) -> Result<Outcome, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|e| format!("could not start tokio's runtime: {e}"))?;
-    let workers = runtime.metrics().num_workers();
-    let program = *program;
-    let outcome = runtime.block_on(async move { tokio::spawn(run_program(program)).await.map_err(gone)? })?;
-    Ok(outcome.placed(format!("{workers} worker threads")))
+    on_tokio::run(program, run_program)
 }
 
 async fn run_program(program: Program) -> Result<Outcome, String> {
@@ -31,15 +28,6 @@ async fn run_program(program: Program) -> Result<Outcome, String> {
         Program::Ask { asks, others } => serving::ask(asks, others).await,
         Program::Recover { crashes } => serving::recover(crashes).await,
         Program::Beside(_) => not_written("ractor"),
-    }
-}
-
-/// Whoever waits outside of the actors for the end.
-type Done<T> = Option<oneshot::Sender<T>>;
-
-fn finish<T>(done: &mut Done<T>, result: T) {
-    if let Some(done) = done.take() {
-        let _ = done.send(result);
     }
 }
 

@@ -15,18 +15,13 @@ use tokio::task::JoinHandle;
 use crate::program::{
     Creation, Outcome, Program, Tally, check, check_big, gone, nanoseconds, rally_share, silence_panics,
 };
-use crate::{beside, clients};
+use crate::{beside, clients, on_tokio};
 
 /// Messages in a mailbox.
 const ROOM: usize = 64;
 
 pub fn run(program: &Program) -> Result<Outcome, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|e| format!("could not start tokio's runtime: {e}"))?;
-    let workers = runtime.metrics().num_workers();
-    let program = *program;
-    // A task, because who is not one is woken through the operating system.
-    let outcome = runtime.block_on(async move { tokio::spawn(run_program(program)).await.map_err(gone)? })?;
-    Ok(outcome.placed(format!("{workers} worker threads")))
+    on_tokio::run(program, run_program)
 }
 
 async fn run_program(program: Program) -> Result<Outcome, String> {
