@@ -45,6 +45,9 @@ impl Lab {
     pub fn new() -> Self {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        // A shell that starts the tests in the background has them, and all that they start, pass over Ctrl-C.
+        // SAFETY: sets what the kernel does by itself, and no function of ours is called.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
         let folder = tempfile::tempdir().expect("a folder");
         Self { folder, program: env!("CARGO_BIN_EXE_kizami").into(), nobody: false, _turn: turn }
     }
