@@ -7,8 +7,8 @@
 %% handle/2, by that number or by the slot, which says what is to be done:
 %%
 %%   ok                           nothing
-%%   [To | Request]               cast that
-%%   {reply, To, Tag, Reply}      send that reply (To is a process or the alias of one)
+%%   [Request | To]               cast that
+%%   {reply, Tag, To, Reply}      send that reply (To is a process or the alias of one)
 %%   {send, To, Message}          send that
 %%   hibernate, {timeout, Ms}     what gen_server's callbacks return
 %%   {stop, Reason}               the same
@@ -25,7 +25,7 @@
 %% A panic comes out of handle/2 as an error and ends the process, as a wrong match would.
 -module('MODULE').
 
--export([start/5, start_link/5, enter/6, enter_pool/6, woken/2, successor/2, adopt/3, leave/4]).
+-export([start/5, start_link/5, enter/6, enter_pool/6, woken/1, successor/2, adopt/3, leave/4]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
 -export([init/2, restore/2, place/1, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0, observe/2]).
@@ -36,7 +36,7 @@
        tests/1, test/1, realtime/0, observe/2]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
-               options :: [option()], place :: non_neg_integer(), debug = [] :: [sys:debug_option()],
+               options :: [option()], slot :: reference(), place :: non_neg_integer(), debug = [] :: [sys:debug_option()],
                time = infinity :: timeout()}).
 
 %% What a behaviour is beside its callbacks: whether it has work after its start or before its end, traps exits, how its
@@ -71,7 +71,7 @@ enter(Starter, Module, Number, Name, Argument, Options) ->
             try initial(init(Number, Argument)) of
                 {ok, Slot} ->
                     proc_lib:init_ack(Starter, {ok, self()}),
-                    begin_with(Slot, self({Starter, name(Name), Module, Number, Options, infinity}, Slot, []));
+                    begin_with(self({Starter, name(Name), Module, Number, Options, infinity}, Slot, []));
                 ignore ->
                     unregister_name(Name),
                     proc_lib:init_ack(Starter, ignore),
@@ -98,7 +98,7 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
     try initial(init(Number, Argument)) of
         {ok, Slot} ->
             answer(From, {ok, self()}),
-            begin_with(Slot, self({Pool, self(), Module, Number, Options, infinity}, Slot, []));
+            begin_with(self({Pool, self(), Module, Number, Options, infinity}, Slot, []));
         ignore ->
             answer(From, ignore),
             exit({shutdown, {'$otp_no_start', ignore}});
@@ -110,10 +110,10 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
             no_start(Start, Reason, Why)
     end.
 
-begin_with(Slot, Self = #self{options = Options}) ->
+begin_with(Self = #self{options = Options}) ->
     case has(started, Options) of
-        true -> ask(started, Slot, Self);
-        false -> next(Slot, Self)
+        true -> ask(started, Self);
+        false -> next(Self)
     end.
 
 %% What never ran is not started anew; what ran once is, until it is too often.
@@ -161,131 +161,132 @@ name(Name) -> Name.
 
 %% The loop of a process that nobody traces. What most messages come to is done right here, without a call to another function and
 %% without a look into Self.
-loop(Place, Slot, Self) ->
+loop(Place, Self) ->
     receive
         Message ->
             try handle(Place, Message) of
                 ok ->
-                    loop(Place, Slot, Self);
-                [To | Request] ->
-                    To ! {'$gen_cast', Request},
-                    loop(Place, Slot, Self);
-                {reply, To, Tag, Reply} ->
+                    loop(Place, Self);
+                Cast = [_ | _] ->
+                    Sent = {'$gen_cast', hd(Cast)},
+                    tl(Cast) ! Sent,
+                    loop(Place, Self);
+                {reply, Tag, To, Reply} ->
                     To ! {Tag, Reply},
-                    loop(Place, Slot, Self);
+                    loop(Place, Self);
                 Other ->
-                    other(Other, Message, Slot, Self)
+                    other(Other, Message, Self)
             catch
-                Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Slot, Self)
+                Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Self)
             end
     end.
 
 %% The next message, of whatever process.
-next(Slot, Self = #self{debug = [], place = Place}) ->
-    loop(Place, Slot, Self);
-next(Slot, Self) ->
+next(Self = #self{debug = [], place = Place}) ->
+    loop(Place, Self);
+next(Self) ->
     receive
-        Message = {system, _, _} -> take(Message, Slot, Self);
-        Message -> take(Message, Slot, traced({in, Message}, Self))
+        Message = {system, _, _} -> take(Message, Self);
+        Message -> take(Message, traced({in, Message}, Self))
     end.
 
-take(Message, Slot, Self) ->
-    try handle(Slot, Message) of
-        Result -> done(Result, Message, Slot, Self)
+take(Message, Self = #self{place = Place}) ->
+    try handle(Place, Message) of
+        Result -> done(Result, Message, Self)
     catch
-        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Slot, Self)
+        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Self)
     end.
 
 %% Has the state do something that is no message.
-ask(What, Slot, Self) ->
+ask(What, Self = #self{slot = Slot}) ->
     try on(Slot, What) of
-        Result -> done(Result, What, Slot, Self)
+        Result -> done(Result, What, Self)
     catch
-        Class:Reason:Stack -> failed(Class, Reason, Stack, What, Slot, Self)
+        Class:Reason:Stack -> failed(Class, Reason, Stack, What, Self)
     end.
 
-done(ok, _Message, Slot, Self) ->
-    next(Slot, Self);
-done(Send, _Message, Slot, Self) when is_list(Send); element(1, Send) =:= reply ->
-    next(Slot, sent(Send, Self));
-done(Other, Message, Slot, Self) ->
-    other(Other, Message, Slot, Self).
+done(ok, _Message, Self) ->
+    next(Self);
+done(Send, _Message, Self) when is_list(Send); element(1, Send) =:= reply ->
+    next(sent(Send, Self));
+done(Other, Message, Self) ->
+    other(Other, Message, Self).
 
-sent([To | Request], Self) -> sent(To, {'$gen_cast', Request}, Self);
-sent({reply, To, Tag, Reply}, Self) -> sent(To, {Tag, Reply}, Self);
+sent([Request | To], Self) -> sent(To, {'$gen_cast', Request}, Self);
+sent({reply, Tag, To, Reply}, Self) -> sent(To, {Tag, Reply}, Self);
 sent({send, To, Message}, Self) -> sent(To, Message, Self).
 
 sent(To, Message, Self) ->
     To ! Message,
     traced({out, Message, To}, Self).
 
-other({orders, _, _} = Result, Message, Slot, Self) ->
-    settled(Result, Message, Slot, Self);
-other({call, _, _, _, _} = Result, Message, Slot, Self) ->
-    settled(Result, Message, Slot, Self);
-other(Result, Message, Slot, Self) when Result =:= wait; Result =:= listen; Result =:= yield ->
-    settled(Result, Message, Slot, Self);
-other({send, _, _} = Send, _Message, Slot, Self) ->
-    next(Slot, sent(Send, Self));
-other({then, Send, Next}, Message, Slot, Self) ->
-    done(Next, Message, Slot, sent(Send, Self));
-other({answer, Reply, Next}, Message = {'$gen_call', From, _}, Slot, Self) ->
+other({orders, _, _} = Result, Message, Self) ->
+    settled(Result, Message, Self);
+other({call, _, _, _, _} = Result, Message, Self) ->
+    settled(Result, Message, Self);
+other(Result, Message, Self) when Result =:= wait; Result =:= listen; Result =:= yield ->
+    settled(Result, Message, Self);
+other({send, _, _} = Send, _Message, Self) ->
+    next(sent(Send, Self));
+other({then, Send, Next}, Message, Self) ->
+    done(Next, Message, sent(Send, Self));
+other({answer, Reply, Next}, Message = {'$gen_call', From, _}, Self) ->
     gen:reply(From, Reply),
-    done(Next, Message, Slot, Self);
-other(hibernate, _Message, Slot, Self) ->
-    proc_lib:hibernate(?MODULE, woken, [Slot, Self]);
-other({timeout, Time}, _Message, Slot, Self) ->
+    done(Next, Message, Self);
+other(hibernate, _Message, Self) ->
+    proc_lib:hibernate(?MODULE, woken, [Self]);
+other({timeout, Time}, _Message, Self) ->
     receive
         {system, From, Request} ->
             %% The time begins anew afterwards, as gen_server's does.
-            sys:handle_system_msg(Request, From, Self#self.parent, ?MODULE, Self#self.debug, {Slot, Self#self{time = Time}});
-        Message -> take(Message, Slot, traced({in, Message}, Self))
+            sys:handle_system_msg(Request, From, Self#self.parent, ?MODULE, Self#self.debug, Self#self{time = Time});
+        Message -> take(Message, traced({in, Message}, Self))
     after Time ->
-        ask(timeout, Slot, Self)
+        ask(timeout, Self)
     end;
-other({stop, Reason}, Message, Slot, Self) ->
-    stop(Reason, Message, Slot, Self);
-other(dirty_cpu, Message, Slot, Self) ->
-    held_up(fun handle_dirty_cpu/2, Message, Slot, Self);
-other(dirty_io, Message, Slot, Self) ->
-    held_up(fun handle_dirty_io/2, Message, Slot, Self);
-other(system, {system, From, Request}, Slot, Self) ->
-    sys:handle_system_msg(Request, From, Self#self.parent, ?MODULE, Self#self.debug, {Slot, Self});
-other(exit, Message = {'EXIT', Parent, Reason}, Slot, #self{parent = Parent} = Self) ->
-    stop(Reason, Message, Slot, Self);
-other(exit, Message, Slot, Self) ->
-    ask({exit, Message}, Slot, Self);
-other(unknown, {exit, {'EXIT', Process, Reason} = Message}, Slot, Self) ->
+other({stop, Reason}, Message, Self) ->
+    stop(Reason, Message, Self);
+other(dirty_cpu, Message, Self) ->
+    held_up(fun handle_dirty_cpu/2, Message, Self);
+other(dirty_io, Message, Self) ->
+    held_up(fun handle_dirty_io/2, Message, Self);
+other(system, {system, From, Request}, Self) ->
+    sys:handle_system_msg(Request, From, Self#self.parent, ?MODULE, Self#self.debug, Self);
+other(exit, Message = {'EXIT', Parent, Reason}, #self{parent = Parent} = Self) ->
+    stop(Reason, Message, Self);
+other(exit, Message, Self) ->
+    ask({exit, Message}, Self);
+other(unknown, {exit, {'EXIT', Process, Reason} = Message}, Self) ->
     %% Who traps exits to do its work before its end, and is not told of those of others, ends as if it trapped none.
     case has(trap_exit, Self#self.options) of
-        true when Reason =:= normal -> next(Slot, Self);
-        true -> stop(Reason, Message, Slot, Self);
-        false -> other({unknown, <<"nobody is told of the end of linked processes">>}, {'EXIT', Process, Reason}, Slot, Self)
+        true when Reason =:= normal -> next(Self);
+        true -> stop(Reason, Message, Self);
+        false -> other({unknown, <<"nobody is told of the end of linked processes">>}, {'EXIT', Process, Reason}, Self)
     end;
-other({unknown, Why, Send}, Message, Slot, Self) ->
-    other({unknown, Why}, Message, Slot, sent(Send, Self));
-other({unknown, Why}, Message, Slot, Self) ->
+other({unknown, Why, Send}, Message, Self) ->
+    other({unknown, Why}, Message, sent(Send, Self));
+other({unknown, Why}, Message, Self) ->
     logger:warning(#{label => {otp, unknown_message}, module => Self#self.module, name => Self#self.name,
                      message => Message, reason => Why},
                    #{domain => [otp], report_cb => fun report/1}),
-    next(Slot, Self).
+    next(Self).
 
-settled(Result, Message, Slot, Self) ->
+settled(Result, Message, Self = #self{slot = Slot}) ->
     try 'MODULE_wait':settle(Result, Slot) of
-        Final -> done(Final, Message, Slot, Self)
+        Final -> done(Final, Message, Self)
     catch
-        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Slot, Self)
+        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Self)
     end.
 
-held_up(Handle, Message, Slot, Self) ->
+held_up(Handle, Message, Self = #self{slot = Slot}) ->
     try Handle(Slot, Message) of
-        Result -> done(Result, Message, Slot, Self)
+        Result -> done(Result, Message, Self)
     catch
-        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Slot, Self)
+        Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Self)
     end.
 
-woken(Slot, Self) ->
-    next(Slot, Self).
+woken(Self) ->
+    next(Self).
 
 traced(_Event, Self = #self{debug = []}) ->
     Self;
@@ -300,26 +301,26 @@ report(#{module := Module, name := Name, message := Message, reason := Why}) ->
 
 %% ---------------------------------------------------------------- the end
 
--spec stop(term(), term(), reference(), #self{}) -> no_return().
-stop(Reason, Message, Slot, Self) ->
-    try has(terminate, Self#self.options) andalso 'MODULE_wait':settle(on(Slot, {terminate, Reason}), Slot) of
+-spec stop(term(), term(), #self{}) -> no_return().
+stop(Reason, Message, Self = #self{options = Options, slot = Slot}) ->
+    try has(terminate, Options) andalso 'MODULE_wait':settle(on(Slot, {terminate, Reason}), Slot) of
         _ when Reason =:= normal; Reason =:= shutdown -> exit(Reason);
         _ when element(1, Reason) =:= shutdown -> exit(Reason);
         _ ->
-            log_end(Reason, Message, Slot, Self),
+            log_end(Reason, Message, Self),
             exit(Reason)
     catch
-        Class:Why:Stack -> failed(Class, Why, Stack, Message, Slot, Self)
+        Class:Why:Stack -> failed(Class, Why, Stack, Message, Self)
     end.
 
--spec failed(_, _, _, _, _, _) -> no_return().
-failed(Class, Error, Stack, Message, Slot, Self) ->
+-spec failed(_, _, _, _, _) -> no_return().
+failed(Class, Error, Stack, Message, Self) ->
     {Reason, Bare} = 'MODULE_wait':plain(Error, Stack),
-    log_end({Reason, Bare}, Message, Slot, Self),
+    log_end({Reason, Bare}, Message, Self),
     erlang:raise(Class, Reason, Bare).
 
 %% As gen_server tells it, so that whatever reads such reports reads this one.
-log_end(Reason, Message, Slot, #self{name = Name, debug = Debug}) ->
+log_end(Reason, Message, #self{slot = Slot, name = Name, debug = Debug}) ->
     logger:error(#{label => {gen_server, terminate}, name => Name, last_message => Message, state => shown(Slot),
                    log => sys:get_log(Debug), reason => Reason, client_info => undefined, process_label => undefined},
                  #{domain => [otp], report_cb => fun gen_server:format_log/2,
@@ -332,18 +333,18 @@ shown(Slot) ->
 
 %% ---------------------------------------------------------------- sys(3)
 
-system_continue(_Parent, Debug, {Slot, Self = #self{}}) ->
-    go_on(Slot, Self#self{debug = Debug});
+system_continue(_Parent, Debug, Self = #self{}) ->
+    go_on(Self#self{debug = Debug});
 system_continue(Parent, Debug, {Native, Next, Module, Number, Name, Options, Time}) ->
     Native:adopt(Next, {Parent, Name, Module, Number, Options, Time}, Debug).
 
 %% Waits for a message, for as long as it would have if nobody had come between.
-go_on(Slot, Self = #self{time = infinity}) -> next(Slot, Self);
-go_on(Slot, Self = #self{time = Time}) -> other({timeout, Time}, continue, Slot, Self#self{time = infinity}).
+go_on(Self = #self{time = infinity}) -> next(Self);
+go_on(Self = #self{time = Time}) -> other({timeout, Time}, continue, Self#self{time = infinity}).
 
 -spec system_terminate(term(), pid(), [sys:debug_option()], term()) -> no_return().
-system_terminate(Reason, _Parent, Debug, {Slot, Self = #self{}}) ->
-    stop(Reason, terminate, Slot, Self#self{debug = Debug});
+system_terminate(Reason, _Parent, Debug, Self = #self{}) ->
+    stop(Reason, terminate, Self#self{debug = Debug});
 system_terminate(Reason, Parent, Debug, {Native, Next, Module, Number, Name, Options, Time}) ->
     Native:leave(Reason, Next, {Parent, Name, Module, Number, Options, Time}, Debug).
 
@@ -351,22 +352,22 @@ system_terminate(Reason, Parent, Debug, {Native, Next, Module, Number, Name, Opt
 %% the state is made of which it is to go on there, and nothing else is changed; then it goes over, or does not.
 system_code_change(Misc, _Module, _OldVsn, {otp_prepare, ?MODULE, _Number}) ->
     {ok, Misc};
-system_code_change(Misc = {Slot, _Self}, _Module, _OldVsn, {otp_prepare, Native, Number}) ->
+system_code_change(Self = #self{slot = Slot}, _Module, _OldVsn, {otp_prepare, Native, Number}) ->
     case Native:successor(Number, on(Slot, state)) of
         {ok, Next} ->
             put({'$otp_next', Slot}, Next),
-            {ok, Misc};
+            {ok, Self};
         {error, Why} ->
             {error, Why}
     end;
 system_code_change(Misc, _Module, _OldVsn, {otp_commit, ?MODULE, _Number, _Options}) ->
     {ok, Misc};
-system_code_change({Slot, Self}, _Module, _OldVsn, {otp_commit, Native, Number, Options}) ->
-    Next = {_, _} = erase({'$otp_next', Slot}),
+system_code_change(Self = #self{}, _Module, _OldVsn, {otp_commit, Native, Number, Options}) ->
+    Next = {_, _} = erase({'$otp_next', Self#self.slot}),
     {ok, {Native, Next, Self#self.module, Number, Self#self.name, Options, Self#self.time}};
-system_code_change(Misc = {Slot, _Self}, _Module, _OldVsn, otp_back) ->
-    erase({'$otp_next', Slot}),
-    {ok, Misc};
+system_code_change(Self = #self{}, _Module, _OldVsn, otp_back) ->
+    erase({'$otp_next', Self#self.slot}),
+    {ok, Self};
 system_code_change(Misc, _Module, _OldVsn, _Extra) ->
     {ok, Misc}.
 
@@ -382,13 +383,13 @@ successor(Number, State) ->
 adopt(Next, About = {_, _, _, _, Options, _}, Debug) ->
     process_flag(trap_exit, has(trap_exit, Options)),
     Slot = adopted(Next),
-    go_on(Slot, self(About, Slot, Debug)).
+    go_on(self(About, Slot, Debug)).
 
 %% The end of one that was to go on here.
 -spec leave(term(), {reference(), list()}, tuple(), [sys:debug_option()]) -> no_return().
 leave(Reason, Next, About, Debug) ->
     Slot = adopted(Next),
-    stop(Reason, terminate, Slot, self(About, Slot, Debug)).
+    stop(Reason, terminate, self(About, Slot, Debug)).
 
 adopted({Slot, []}) ->
     Slot;
@@ -397,22 +398,22 @@ adopted({Slot, Orders}) ->
     Slot.
 
 self({Parent, Name, Module, Number, Options, Time}, Slot, Debug) ->
-    #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, place = place(Slot),
-          debug = Debug, time = Time}.
+    #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, slot = Slot,
+          place = place(Slot), debug = Debug, time = Time}.
 
-system_get_state({Slot, #self{}}) ->
+system_get_state(#self{slot = Slot}) ->
     {ok, on(Slot, state)};
 system_get_state({Native, {Slot, _Orders}, _Module, _Number, _Name, _Options, _Time}) ->
     {ok, Native:on(Slot, state)}.
 
-system_replace_state(Replace, {Slot, Self}) ->
+system_replace_state(Replace, Self = #self{slot = Slot}) ->
     New = Replace(on(Slot, state)),
     case on(Slot, {replace, New}) of
-        ok -> {ok, New, {Slot, Self}};
+        ok -> {ok, New, Self};
         {error, Why} -> erlang:error(Why)
     end.
 
-format_status(_Opt, [_Dictionary, SysState, Parent, Debug, {Slot, #self{name = Name, module = Module}}]) ->
+format_status(_Opt, [_Dictionary, SysState, Parent, Debug, #self{slot = Slot, name = Name, module = Module}]) ->
     [{header, gen:format_status_header("Status for generic server", Name)},
      {data, [{"Status", SysState}, {"Parent", Parent}, {"Logged events", sys:get_log(Debug)}, {"Module", Module}]},
      {data, [{"State", shown(Slot)}]}].

@@ -185,9 +185,9 @@ impl<'a> Client<'a> {
         env.tuple(&[self.tag.raw(), reply.raw()])
     }
 
-    /// What the Erlang half is to send: `{reply, To, Tag, Reply}`.
+    /// What the Erlang half is to send: `{reply, Tag, To, Reply}`.
     #[inline]
     pub(crate) fn answer(&self, env: Env<'a>, reply: Term<'a>) -> Term<'a> {
-        env.tuple(&[atom!("reply").raw(env), self.to.raw(), self.tag.raw(), reply.raw()])
+        env.tuple(&[atom!("reply").raw(env), self.tag.raw(), self.to.raw(), reply.raw()])
     }
 }

@@ -76,7 +76,7 @@ pub struct From<'a> {
 }
 
 impl<'a> From<'a> {
-    /// `{reply, To, Tag, Reply}`, or with what is next: `{then, {reply, …}, Next}`.
+    /// `{reply, Tag, To, Reply}`, or with what is next: `{then, {reply, …}, Next}`.
     #[inline]
     pub fn reply<T: Data>(self, at: At<'a, '_>, reply: Reply<T>) -> Term<'a> {
         let answer = self.client.answer(at.env, reply.value.encode(at.env));

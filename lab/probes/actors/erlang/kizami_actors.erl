@@ -92,7 +92,14 @@ arguments(Given) ->
         {module, Module} -> ok;
         {error, Problem} -> throw(io_lib:format("cannot load ~p (~p); is its folder given with -pa?", [Module, Problem]))
     end,
+    load_all(),
     {Module, list_to_atom(Program), maps:from_list([{list_to_atom(Key), value(Key, Text)} || {Key, Text} <- Numbers])}.
+
+%% All code is there before the time begins, as it is in a release, and in the systems that are programs.
+load_all() ->
+    {ok, Folders} = init:get_argument(pa),
+    Files = [File || Folder <- lists:append(Folders), File <- filelib:wildcard("*.beam", Folder)],
+    ok = code:ensure_modules_loaded([list_to_atom(filename:rootname(File)) || File <- Files]).
 
 pair(Argument) ->
     case string:split(Argument, "=") of

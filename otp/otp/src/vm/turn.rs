@@ -168,7 +168,7 @@ impl Turn {
         message
     }
 
-    /// `result`; `[To | Request]` or `{send, To, Message}` instead of `ok` when that is still to be sent;
+    /// `result`; `[Request | To]` or `{send, To, Message}` instead of `ok` when that is still to be sent;
     /// `{orders, Orders, result}` when something was ordered; of a call and nothing else that is waited for, the order itself.
     #[inline(always)]
     pub(crate) fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
@@ -176,7 +176,7 @@ impl Turn {
             match self.last.get() {
                 None => return result,
                 Some((to, Form::Cast, request)) if result.is(crate::atom!("ok")) => {
-                    return env.cell(env.adopt(to.pid), env.adopt(request));
+                    return env.cell(env.adopt(request), env.adopt(to.pid));
                 }
                 _ => {}
             }
