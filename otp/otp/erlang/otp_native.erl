@@ -159,36 +159,43 @@ name(undefined) -> self();
 name({local, Name}) -> Name;
 name(Name) -> Name.
 
-%% The loop of a process that nobody traces. What most messages come to is done right here, without a call to another function and
-%% without a look into Self.
-loop(Place, Self) ->
-    receive
-        Message ->
-            try handle(Place, Message) of
-                ok ->
-                    loop(Place, Self);
-                Cast = [_ | _] ->
-                    Sent = {'$gen_cast', hd(Cast)},
-                    tl(Cast) ! Sent,
-                    loop(Place, Self);
-                {reply, Tag, To, Reply} ->
-                    To ! {Tag, Reply},
-                    loop(Place, Self);
-                Other ->
-                    other(Other, Message, Self)
-            catch
-                Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Self)
-            end
-    end.
-
 %% The next message, of whatever process.
 next(Self = #self{debug = [], place = Place}) ->
-    loop(Place, Self);
+    try loop(Place) of
+        {Result, Message} -> other(Result, Message, Self)
+    catch
+        Class:Reason:Stack -> failed(Class, Reason, Stack, handled(Stack), Self)
+    end;
 next(Self) ->
     receive
         Message = {system, _, _} -> take(Message, Self);
         Message -> take(Message, traced({in, Message}, Self))
     end.
+
+%% The loop of a process that nobody traces. What most messages come to is done right here. It is as short as it is because it is all
+%% that runs beside the native function: what is read of a result is read word by word, as words that were just stored one by one are slow
+%% to be read two at once, which is what becomes of a pattern.
+loop(Place) ->
+    receive
+        Message ->
+            case handle(Place, Message) of
+                ok ->
+                    loop(Place);
+                Cast = [_ | _] ->
+                    Sent = {'$gen_cast', hd(Cast)},
+                    tl(Cast) ! Sent,
+                    loop(Place);
+                {reply, Tag, To, Reply} ->
+                    To ! {Tag, Reply},
+                    loop(Place);
+                Other ->
+                    {Other, Message}
+            end
+    end.
+
+%% The message that came to an error.
+handled([{?MODULE, handle, [_Place, Message], _Where} | _]) -> Message;
+handled(_) -> undefined.
 
 take(Message, Self = #self{place = Place}) ->
     try handle(Place, Message) of
