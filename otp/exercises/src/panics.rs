@@ -1,4 +1,4 @@
-//! Panics under supervision, as many as `KIZAMI_PANICS` says (10,000 unless it is set): the VM goes on, nobody else is lost, and the memory
+//! Panics under supervision, as many as `KIZAMI_PANICS` says (50,000 unless it is set): the VM goes on, nobody else is lost, and the memory
 //! stays as it was.
 
 use std::time::{Duration, Instant};
