@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Folder, hold};
 use kizami_recording::folder::Effective;
@@ -106,6 +108,27 @@ fn a_guard_that_cannot_be_started_means_that_nothing_is_changed() {
         assert_eq!(governor(&tree.0, 0), "ondemand");
         guard.release().expect("nothing was changed");
     }
+}
+
+#[test]
+fn a_process_that_another_thread_starts_does_not_keep_the_machine_taken() {
+    let tree = Folder::of_tree("pi");
+    let asked = settings(&[("governor", "performance")]);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                Command::new("/bin/true").status().expect("a process");
+            }
+        });
+        let taken = (0..300).find_map(|_| {
+            let (_, report) = Guard::engage(&Root::tree(&tree.0), Path::new("/no/such/program"), &asked);
+            let why = of(&report, "governor").why.clone();
+            (!why.contains("cannot be started")).then_some(why)
+        });
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(taken, None);
+    });
 }
 
 #[test]

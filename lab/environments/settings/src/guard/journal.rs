@@ -34,8 +34,20 @@ enum Entry {
 /// A journal that the lab writes.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    file: Locked,
     path: PathBuf,
+}
+
+/// An open journal and its lock, which ends with it. Closing the file alone would not do: a process that another thread
+/// just forked shares the open file, and with it the lock, until it executes its program.
+#[derive(Debug)]
+pub struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is open as long as the file lives.
+        unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_UN) };
+    }
 }
 
 /// Why there is no journal to write.
@@ -95,7 +107,7 @@ fn lock(file: &File, operation: i32) -> io::Result<bool> {
 }
 
 /// Opens the journal and locks it. The file may be removed by its last owner between the two, so that is looked at.
-fn open_locked(path: &Path, create: bool, operation: i32) -> io::Result<Option<File>> {
+fn open_locked(path: &Path, create: bool, operation: i32) -> io::Result<Option<Locked>> {
     loop {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(create).mode(0o600).custom_flags(libc::O_NOFOLLOW);
@@ -103,8 +115,9 @@ fn open_locked(path: &Path, create: bool, operation: i32) -> io::Result<Option<F
         if !lock(&file, operation)? {
             return Ok(None);
         }
-        if file.metadata()?.nlink() > 0 {
-            return Ok(Some(file));
+        let locked = Locked(file);
+        if locked.0.metadata()?.nlink() > 0 {
+            return Ok(Some(locked));
         }
     }
 }
@@ -119,7 +132,7 @@ impl Journal {
         let file = loop {
             let file = open_locked(&path, true, libc::LOCK_EX).map_err(failed)?;
             let file = file.ok_or_else(|| Unavailable::Taken(owner(&path)))?;
-            if file.metadata().map_err(failed)?.len() == 0 {
+            if file.0.metadata().map_err(failed)?.len() == 0 {
                 break file;
             }
             let left = restore_if_current(root, &path);
@@ -131,8 +144,8 @@ impl Journal {
         journal.append(&Entry::Boot { id: boot_id(root), pid: std::process::id() }).map_err(Unavailable::Broken)?;
         // Changing the lock is not atomic: another lab may get it between. It finds nothing to restore, removes the
         // file and begins its own.
-        let ours = lock(&journal.file, libc::LOCK_SH).unwrap_or(false)
-            && journal.file.metadata().is_ok_and(|is| is.nlink() > 0);
+        let ours = lock(&journal.file.0, libc::LOCK_SH).unwrap_or(false)
+            && journal.file.0.metadata().is_ok_and(|is| is.nlink() > 0);
         if ours { Ok(journal) } else { Err(Unavailable::Taken(owner(&journal.path))) }
     }
 
@@ -148,8 +161,8 @@ impl Journal {
 
     fn append(&mut self, entry: &Entry) -> Result<(), String> {
         let written = serde_json::to_string(entry).map_err(io::Error::other).and_then(|line| {
-            self.file.write_all(format!("{line}\n").as_bytes())?;
-            self.file.sync_data()
+            self.file.0.write_all(format!("{line}\n").as_bytes())?;
+            self.file.0.sync_data()
         });
         written.map_err(|e| format!("{} cannot be written, so nothing is changed: {}", self.path.display(), words(&e)))
     }
@@ -160,7 +173,7 @@ impl Journal {
 }
 
 /// Holds the journal at `path` as the lab that wrote it does.
-pub fn hold(path: &Path) -> io::Result<File> {
+pub fn hold(path: &Path) -> io::Result<Locked> {
     open_locked(path, false, libc::LOCK_SH)?.ok_or_else(|| io::Error::other("the journal is being restored"))
 }
 
