@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Held while measuring.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
 }
 
 /// Why there is no lock.
@@ -29,6 +29,14 @@ fn path() -> PathBuf {
     let for_all = |folder: &&Path| folder.metadata().is_ok_and(|is| is.is_dir() && is.mode() & 0o002 != 0);
     let folder = ["/run/lock", "/tmp"].map(Path::new).into_iter().find(for_all);
     folder.map_or_else(std::env::temp_dir, Path::to_owned).join("kizami.lock")
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file alone would not do: a process that another thread just forked shares the lock until it
+        // executes its program.
+        let _ = self.file.unlock();
+    }
 }
 
 impl Lock {
@@ -72,7 +80,7 @@ impl Lock {
         let holder = format!("process {}, since {started}: {}\n", std::process::id(), super::command_line().join(" "));
         // Only a courtesy to whoever is refused: a file of another user stays as it is.
         let _ = file.set_len(0).and_then(|()| file.write_all(holder.as_bytes()));
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
 

@@ -45,8 +45,7 @@ pub struct Locked(File);
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // SAFETY: the descriptor is open as long as the file lives.
-        unsafe { libc::flock(self.0.as_raw_fd(), libc::LOCK_UN) };
+        let _ = self.0.unlock();
     }
 }
 
