@@ -4,7 +4,7 @@
 %% that name), so the running build stays where it is when the next one is loaded.
 %%
 %% A process holds a reference to its state, its slot, and the number of the place that the state lies in. It gives every message to
-%% handle/2, by that number or by the slot, which says what is to be done:
+%% handle/2 by the slot, or to message/2 by that number, which say what is to be done:
 %%
 %%   ok                           nothing
 %%   [Request | To]               cast that
@@ -22,7 +22,7 @@
 %%   system                       this is a message of sys(3)
 %%   exit                         this is the end of a linked process
 %%
-%% A panic comes out of handle/2 as an error and ends the process, as a wrong match would.
+%% A panic comes out of them as an error and ends the process, as a wrong match would.
 -module('MODULE').
 
 -export([start/5, start_link/5, enter/6, enter_pool/6, woken/1, successor/2, adopt/3, leave/4]).
@@ -32,7 +32,7 @@
 -export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
 -on_load(load/0).
 
--nifs([init/2, restore/2, place/1, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
+-nifs([init/2, restore/2, place/1, message/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
        tests/1, test/1, realtime/0, observe/2]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
@@ -175,10 +175,13 @@ next(Self) ->
 %% The loop of a process that nobody traces. What most messages come to is done right here. It is as short as it is because it is all
 %% that runs beside the native function: what is read of a result is read word by word, as words that were just stored one by one are slow
 %% to be read two at once, which is what becomes of a pattern.
+%%
+%% The native function takes it for granted that the slot of the place is still referred to, as it is by the caller of the loop; so it is
+%% not exported.
 loop(Place) ->
     receive
         Message ->
-            case handle(Place, Message) of
+            case message(Place, Message) of
                 ok ->
                     loop(Place);
                 Cast = [_ | _] ->
@@ -194,11 +197,11 @@ loop(Place) ->
     end.
 
 %% The message that came to an error.
-handled([{?MODULE, handle, [_Place, Message], _Where} | _]) -> Message;
+handled([{?MODULE, message, [_Place, Message], _Where} | _]) -> Message;
 handled(_) -> undefined.
 
-take(Message, Self = #self{place = Place}) ->
-    try handle(Place, Message) of
+take(Message, Self = #self{slot = Slot}) ->
+    try handle(Slot, Message) of
         Result -> done(Result, Message, Self)
     catch
         Class:Reason:Stack -> failed(Class, Reason, Stack, Message, Self)
@@ -430,7 +433,8 @@ format_status(_Opt, [_Dictionary, SysState, Parent, Debug, #self{slot = Slot, na
 init(_Number, _Argument) -> erlang:nif_error(not_loaded).
 restore(_Number, _State) -> erlang:nif_error(not_loaded).
 place(_Slot) -> erlang:nif_error(not_loaded).
-handle(_Place, _Message) -> erlang:nif_error(not_loaded).
+message(_Place, _Message) -> erlang:nif_error(not_loaded).
+handle(_Slot, _Message) -> erlang:nif_error(not_loaded).
 handle_dirty_cpu(_Slot, _Message) -> erlang:nif_error(not_loaded).
 handle_dirty_io(_Slot, _Message) -> erlang:nif_error(not_loaded).
 on(_Slot, _Event) -> erlang:nif_error(not_loaded).

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::atom;
 use crate::data::{Any, Data, Malformed, types};
 use crate::vm::abi::{RawPid, RawTerm};
-use crate::vm::{Env, Form, Term, current, turn};
+use crate::vm::{Env, Form, OUTSIDE, Term, Turn, Within, current, within};
 
 /// A process, or the name of one.
 #[derive(Clone, PartialEq)]
@@ -53,16 +53,28 @@ impl To {
         self.post(Form::Cast, make);
     }
 
-    #[inline]
+    #[inline(always)]
     fn post(&self, form: Form, make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
-        turn(|env, turn| {
-            let content = make(env);
-            match (self.local(env), self) {
-                (Some(pid), _) => turn.send(env, pid, form, content),
-                (None, Self::Far(_)) => turn.order(env, atom!("send"), &[self.encode(env), form.message(content)]),
-                (None, _) => {}
-            }
-        });
+        within(Post { to: self, form, make }).expect(OUTSIDE);
+    }
+}
+
+/// Sends what `make` makes.
+struct Post<'t, F> {
+    to: &'t To,
+    form: Form,
+    make: F,
+}
+
+impl<F: for<'a> FnOnce(Env<'a>) -> Term<'a>> Within<()> for Post<'_, F> {
+    #[inline(always)]
+    fn run<'a>(self, env: Env<'a>, turn: &'a Turn) {
+        let content = (self.make)(env);
+        match (self.to.local(env), self.to) {
+            (Some(pid), _) => turn.send(env, pid, self.form, content),
+            (None, To::Far(_)) => turn.order(env, atom!("send"), &[self.to.encode(env), self.form.message(content)]),
+            (None, _) => {}
+        }
     }
 }
 

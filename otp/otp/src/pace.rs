@@ -16,7 +16,7 @@ const COUNTED: u32 = 1024;
 /// So many within these milliseconds are those of a busy process.
 const BUSY: u32 = 10;
 /// The young heap of one, in words: one of the sizes that the VM has.
-const NURSERY: u32 = 987;
+const NURSERY: u32 = 2586;
 
 /// How many messages a process takes. It lies in the line of the cache where every message looks, so it is two small numbers.
 #[derive(Debug, Default)]

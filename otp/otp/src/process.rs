@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use crate::atom;
 use crate::data::{Data, Malformed};
 use crate::generate::Description;
+use crate::pace::Pace;
 use crate::vm::abi::RawEnv;
 use crate::vm::{Env, ObjectType, Term, Turn, place};
 
@@ -61,7 +62,8 @@ struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        place::empty(self.place);
+        // SAFETY: nothing refers to the slot any more, so no call has it in its arguments, and no loop that would ask for its place.
+        unsafe { place::empty(self.place) };
     }
 }
 
@@ -104,24 +106,42 @@ pub(crate) fn place<'a>(env: Env<'a>, slot: Term<'a>) -> Option<Term<'a>> {
     Some(SLOTS.get(slot)?.place.encode(env))
 }
 
-/// Has the process in this place, or slot, take a message.
-#[inline]
-pub(crate) fn receive<'a>(env: Env<'a>, turn: &Turn, place: Term<'a>, message: Term<'a>) -> Option<Term<'a>> {
-    let number = usize::decode(place).ok().or_else(|| Some(SLOTS.get(place)?.place))?;
-    let result = place::with(env, number, |process, pace| {
+/// Has the process in this place take a message.
+///
+/// # Safety
+/// Whoever made this call has a reference to the slot of that place, and it is the only use of the process that the call makes.
+#[inline(always)]
+pub(crate) unsafe fn message<'a>(env: Env<'a>, turn: &Turn, place: Term<'a>, message: Term<'a>) -> Option<Term<'a>> {
+    // A negative one is the number of nothing.
+    let number = place.integer()?.cast_unsigned() as usize;
+    // SAFETY: the caller's promise.
+    let result = unsafe {
+        place::with(env, number, |process, pace| {
+            pace.count(turn);
+            process.receive(env, turn, message)
+        })
+    }??;
+    let result = turn.with_orders(env, result);
+    if !result.is(atom!("ok")) {
+        env.collect_when_short();
+    }
+    Some(result)
+}
+
+/// Has the process in `slot` take a message.
+pub(crate) fn receive<'a>(env: Env<'a>, turn: &Turn, slot: Term<'a>, message: Term<'a>) -> Option<Term<'a>> {
+    in_slot(env, turn, slot, |process, pace| {
         pace.count(turn);
         process.receive(env, turn, message)
-    })??;
-    Some(turn.with_orders(env, result))
+    })
 }
 
 /// Goes on with the callback under way in the process in `slot`.
 pub(crate) fn resume<'a>(env: Env<'a>, turn: &Turn, slot: Term<'a>, events: Term<'a>) -> Option<Term<'a>> {
-    let result = place::with(env, SLOTS.get(slot)?.place, |process, pace| {
+    in_slot(env, turn, slot, |process, pace| {
         pace.count(turn);
         process.resume(env, turn, events)
-    })??;
-    Some(turn.with_orders(env, result))
+    })
 }
 
 /// Has the process in `slot` do something that no message comes to.
@@ -131,7 +151,18 @@ pub(crate) fn with<'a>(
     slot: Term<'a>,
     body: impl FnOnce(&mut dyn Process) -> Option<Term<'a>>,
 ) -> Option<Term<'a>> {
-    let result = place::with(env, SLOTS.get(slot)?.place, |process, _| body(process))??;
+    in_slot(env, turn, slot, |process, _| body(process))
+}
+
+/// What `body` makes of the process in `slot`, which is an argument of this call.
+fn in_slot<'a>(
+    env: Env<'a>,
+    turn: &Turn,
+    slot: Term<'a>,
+    body: impl FnOnce(&mut dyn Process, &mut Pace) -> Option<Term<'a>>,
+) -> Option<Term<'a>> {
+    // SAFETY: an argument refers to the slot until the call is over, and it is the only use of the process that the call makes.
+    let result = unsafe { place::with(env, SLOTS.get(slot)?.place, body) }??;
     Some(turn.with_orders(env, result))
 }
 

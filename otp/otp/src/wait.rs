@@ -130,9 +130,9 @@ impl<T> Ordered<T> {
     /// Where no future is polled whose process would wait.
     pub(crate) fn new(context: &Context<'_>, ask: impl FnOnce(Env<'_>, &Turn, u64), read: Read<T>) -> Self {
         turn(|env, turn| {
-            assert!(turn.polled.get() != 0, "this is awaited in an async callback or a task, and nowhere else");
             let (number, waker) = (number(), others_waker(context, turn));
-            turn.waits.borrow_mut().put(Waiting { number, came: Came::Nothing, waker });
+            let waits = turn.waits(|waits| waits.put(Waiting { number, came: Came::Nothing, waker }));
+            waits.expect("this is awaited in an async callback or a task, and nowhere else");
             ask(env, turn, number);
             Self { number, read }
         })
@@ -141,7 +141,7 @@ impl<T> Ordered<T> {
 
 /// The waker, unless it is that of the future of the process, which is polled whenever something came.
 fn others_waker(context: &Context<'_>, turn: &Turn) -> Option<Waker> {
-    let root = context.waker().data().addr() == turn.polled.get();
+    let root = turn.polled() == Some(context.waker().data().addr());
     (!root).then(|| context.waker().clone())
 }
 
@@ -152,12 +152,12 @@ impl<T> Future for Ordered<T> {
         turn(|env, turn| {
             // A waker is somebody else's code, and runs while nothing is borrowed.
             let waker = others_waker(context, turn);
-            let waiting = turn.waits.borrow_mut().take(self.number);
-            let mut waiting = waiting.expect("this future was begun in another callback, which has ended");
+            let waiting = turn.waits(|waits| waits.take(self.number));
+            let mut waiting = waiting.flatten().expect("this future was begun in another callback, which has ended");
             match waiting.came {
                 Came::Nothing => {
                     let _before = std::mem::replace(&mut waiting.waker, waker);
-                    turn.waits.borrow_mut().put(waiting);
+                    turn.waits(|waits| waits.put(waiting));
                     Poll::Pending
                 }
                 Came::Now(event) => Poll::Ready((self.read)(env.adopt(event))),
@@ -173,11 +173,9 @@ impl<T> Drop for Ordered<T> {
     fn drop(&mut self) {
         // Outside of a call the process is gone, and what it waited for with it.
         try_turn(|env, turn| {
-            let mut waits = turn.waits.borrow_mut();
-            let job = waits.take_job(self.number);
-            let waiting = waits.take(self.number);
-            drop(waits);
-            drop(job);
+            // A job is somebody else's code, and is dropped while nothing is borrowed.
+            let (_job, waiting) =
+                turn.waits(|waits| (waits.take_job(self.number), waits.take(self.number))).unwrap_or_default();
             if waiting.is_some_and(|waiting| matches!(waiting.came, Came::Nothing)) {
                 turn.order(env, atom!("cancel"), &[self.number.encode(env)]);
             }

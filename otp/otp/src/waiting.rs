@@ -6,6 +6,7 @@
 //!
 //! Any other future can be awaited too: its waker, used on whatever thread, sends the process a message.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -39,8 +40,8 @@ impl Wake for Signal {
             return;
         }
         // Whoever polls looks at `used` afterwards.
-        let own = try_turn(|_, turn| turn.polled.get() == Arc::as_ptr(self).addr()).unwrap_or(false);
-        if !own {
+        let own = try_turn(|_, turn| turn.polled() == Some(Arc::as_ptr(self).addr()));
+        if own != Some(true) {
             send_from_anywhere(self.process, |env| atom!("$otp_wake").term(env));
         }
     }
@@ -49,7 +50,7 @@ impl Wake for Signal {
 /// A future under way, with what it waits for.
 pub(crate) struct Running<T> {
     future: Boxed<T>,
-    waits: Waits,
+    waits: RefCell<Waits>,
     signal: Arc<Signal>,
 }
 
@@ -62,17 +63,17 @@ impl<T> fmt::Debug for Running<T> {
 impl<T: 'static> Running<T> {
     pub(crate) fn new(env: Env<'_>, future: Boxed<T>) -> Self {
         let signal = Arc::new(Signal { process: env.own_pid(), used: AtomicBool::new(false) });
-        Self { future, waits: Waits::default(), signal }
+        Self { future, waits: RefCell::default(), signal }
     }
 
     /// Hands out what came, `[{Number, Event}, …]`.
     pub(crate) fn arrived(&mut self, events: Term<'_>) {
-        self.waits.arrived(events);
+        self.waits.get_mut().arrived(events);
     }
 
     /// Does a job that was ordered for a scheduler like this one.
     pub(crate) fn work(&mut self, number: u64) -> Option<()> {
-        let job = self.waits.take_job(number)?;
+        let job = self.waits.get_mut().take_job(number)?;
         job();
         Some(())
     }
@@ -83,23 +84,20 @@ impl<T: 'static> Running<T> {
     /// - `listen`: for that, or for a waker that somebody has;
     /// - `yield`: for its next turn.
     pub(crate) fn poll<'a>(&mut self, env: Env<'a>, turn: &Turn) -> Result<T, Term<'a>> {
-        turn.waits.replace(std::mem::take(&mut self.waits));
         self.signal.used.store(false, Ordering::Release);
-        let polled = {
-            let waker = Waker::from(self.signal.clone());
-            turn.polled.set(Arc::as_ptr(&self.signal).addr());
-            self.future.as_mut().poll(&mut Context::from_waker(&waker))
-        };
+        let waker = Arc::as_ptr(&self.signal).addr();
+        let polled = turn.polling(&self.waits, waker, || {
+            let polled = self.future.as_mut().poll(&mut Context::from_waker(&Waker::from(self.signal.clone())));
+            if polled.is_ready() {
+                // What is dropped with the future cancels what it waited for.
+                self.future = Box::pin(Never(PhantomData));
+            }
+            polled
+        });
         if let Poll::Ready(value) = polled {
-            // What is dropped with the future cancels what it waited for, so it is dropped within this call.
-            self.future = Box::pin(Never(PhantomData));
-            turn.polled.set(0);
-            turn.waits.take();
             return Ok(value);
         }
-        turn.polled.set(0);
-        self.waits = turn.waits.take();
-        self.waits.keep(env);
+        self.waits.get_mut().keep(env);
         let shared = Arc::strong_count(&self.signal) > 1;
         // Who let go of the last other waker may have used it just before.
         fence(Ordering::Acquire);

@@ -91,7 +91,7 @@ impl<T: Send + 'static> Dirty<T> {
         };
         let done = Wait::new(
             move |env, turn, number| {
-                turn.waits.borrow_mut().add_job(number, Box::new(job));
+                turn.waits(|waits| waits.add_job(number, Box::new(job)));
                 turn.order(env, scheduler, &[number.encode(env)]);
             },
             |_| (),

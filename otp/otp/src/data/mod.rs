@@ -57,8 +57,13 @@ pub trait Data: Sized {
 }
 
 /// A term is not what it should be.
+///
+/// It is one word, so that what may be malformed is returned in registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed {
+pub struct Malformed(Box<Wrong>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wrong {
     /// What is wrong, up to the places.
     said: String,
     /// From the innermost outwards: `element 2`, `field "start"`.
@@ -74,22 +79,22 @@ impl Malformed {
     /// One that was told as a text, and says nothing else when it is told again.
     #[cold]
     pub(crate) fn told(said: String) -> Self {
-        Self { said, path: Vec::new() }
+        Self(Box::new(Wrong { said, path: Vec::new() }))
     }
 
     /// The same, seen from what contains it.
     #[cold]
     #[must_use]
     pub fn within(mut self, place: impl Into<String>) -> Self {
-        self.path.push(place.into());
+        self.0.path.push(place.into());
         self
     }
 }
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.said)?;
-        self.path.iter().rev().enumerate().try_for_each(|(depth, place)| {
+        f.write_str(&self.0.said)?;
+        self.0.path.iter().rev().enumerate().try_for_each(|(depth, place)| {
             f.write_str(if depth == 0 { " at " } else { ", " })?;
             f.write_str(place)
         })

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use super::abi::{DIRTY_CPU, DIRTY_IO, Entry, Func, Function, RESOURCE_TYPE_INIT_SIZE, RawEnv, RawTerm, VERSION};
 use super::panic::Panic;
-use super::{Env, Term, Turn, attach, vm, words};
+use super::{Env, Term, Turn, attach, room, vm, words};
 use crate::data::Data;
 use crate::process;
 
@@ -37,6 +37,7 @@ const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"init", 2, raw::<2, Init>, 0),
     (c"restore", 2, raw::<2, Restore>, 0),
     (c"place", 1, raw::<1, Place>, 0),
+    (c"message", 2, raw::<2, Message>, 0),
     (c"handle", 2, raw::<2, Handle<false>>, 0),
     (c"handle_dirty_cpu", 2, raw::<2, Handle<true>>, DIRTY_CPU),
     (c"handle_dirty_io", 2, raw::<2, Handle<true>>, DIRTY_IO),
@@ -75,7 +76,7 @@ impl Native<2> for Restore {
     }
 }
 
-/// `place(Slot)`: the number by which `handle` finds the state sooner.
+/// `place(Slot)`: the number by which `message` finds the state sooner.
 struct Place;
 impl Native<1> for Place {
     fn call<'a>(env: Env<'a>, _: &Turn, [slot]: [Term<'a>; 1]) -> Option<Term<'a>> {
@@ -83,14 +84,23 @@ impl Native<1> for Place {
     }
 }
 
-/// `handle(Place, Message)`, or `handle(Slot, Message)`.
+/// `message(Place, Message)`: what most calls are.
+struct Message;
+impl Native<2> for Message {
+    #[inline(always)]
+    fn call<'a>(env: Env<'a>, turn: &Turn, [place, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        // SAFETY: the function is not exported, and the loop that calls it is called by who goes on with the slot afterwards.
+        unsafe { process::message(env, turn, place, message) }
+    }
+}
+
+/// `handle(Slot, Message)`: the same, by the slot.
 struct Handle<const DIRTY: bool>;
 impl<const DIRTY: bool> Native<2> for Handle<DIRTY> {
     const DIRTY: bool = DIRTY;
 
-    #[inline]
-    fn call<'a>(env: Env<'a>, turn: &Turn, [place, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::receive(env, turn, place, message)
+    fn call<'a>(env: Env<'a>, turn: &Turn, [slot, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        process::receive(env, turn, slot, message)
     }
 }
 
@@ -186,7 +196,12 @@ unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
 unsafe extern "C" fn load(env: *mut RawEnv, _: *mut *mut c_void, _: RawTerm) -> c_int {
     pin();
     // SAFETY: this environment is valid for the call.
-    words::learn(unsafe { Env::new(env) });
+    if !words::are_as_said(unsafe { Env::new(env) }) {
+        eprintln!("in this Erlang VM terms lie otherwise than this version of kizami-otp knows: use a newer one");
+        return 1;
+    }
+    // SAFETY: as above.
+    unsafe { room::learn(env) };
     // SAFETY: the VM is loading the library, and this is the environment of that.
     let opened = unsafe { process::open(env) && super::watched::open(env) && crate::net::open(env) };
     c_int::from(!opened)

@@ -2,28 +2,31 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use super::abi::{RawEnv, RawPid, RawTerm};
-use super::{Term, vm, words};
+use super::{Term, room, vm, words};
 
 /// The environment that terms are read from and made in.
 #[derive(Clone, Copy, Debug)]
 pub struct Env<'a> {
-    raw: *mut RawEnv,
+    /// Not null, so that a term or none is two words, and returned in registers.
+    raw: NonNull<RawEnv>,
     _call: PhantomData<Cell<&'a ()>>,
 }
 
 impl<'a> Env<'a> {
     /// # Safety
     /// `raw` must be an environment that stays valid for all of `'a`.
+    #[inline]
     pub(crate) unsafe fn new(raw: *mut RawEnv) -> Self {
-        Self { raw, _call: PhantomData }
+        // SAFETY: the caller's promise.
+        Self { raw: unsafe { NonNull::new_unchecked(raw) }, _call: PhantomData }
     }
 
     #[inline]
     pub(crate) fn raw(self) -> *mut RawEnv {
-        self.raw
+        self.raw.as_ptr()
     }
 
     /// A term that the VM gave with this environment.
@@ -42,7 +45,7 @@ impl<'a> Env<'a> {
         assert!(letters <= 255, "an atom has at most 255 characters, and this is of {letters}: {name:?}");
         let Some(latin) = latin else { return self.wide_atom(name) };
         // SAFETY: the name has the length that is given, and is copied.
-        self.adopt(unsafe { (vm().make_atom_len)(self.raw, latin.as_ptr().cast(), latin.len()) })
+        self.adopt(unsafe { (vm().make_atom_len)(self.raw(), latin.as_ptr().cast(), latin.len()) })
     }
 
     /// The atom of a name that is not in Latin-1, by way of its external form: there is no other before OTP 26.
@@ -55,7 +58,7 @@ impl<'a> Env<'a> {
         external.extend_from_slice(name.as_bytes());
         let mut made = 0;
         // SAFETY: as many bytes as are said, and room for one term.
-        let read = unsafe { (vm().binary_to_term)(self.raw, external.as_ptr(), external.len(), &raw mut made, 0) };
+        let read = unsafe { (vm().binary_to_term)(self.raw(), external.as_ptr(), external.len(), &raw mut made, 0) };
         assert!(read != 0, "the VM takes no atom of the name {name:?}");
         self.adopt(made)
     }
@@ -63,31 +66,44 @@ impl<'a> Env<'a> {
     #[inline]
     pub(crate) fn integer(self, value: i64) -> Term<'a> {
         // SAFETY: makes a term of a number.
-        self.adopt(words::of_integer(value).unwrap_or_else(|| unsafe { (vm().make_int64)(self.raw, value) }))
+        self.adopt(words::of_integer(value).unwrap_or_else(|| unsafe { (vm().make_int64)(self.raw(), value) }))
     }
 
     /// A reference that no other is equal to.
     pub fn new_reference(self) -> Term<'a> {
         // SAFETY: the environment is valid.
-        self.adopt(unsafe { (vm().make_ref)(self.raw) })
+        self.adopt(unsafe { (vm().make_ref)(self.raw()) })
     }
 
     #[inline]
     pub fn tuple(self, elements: &[RawTerm]) -> Term<'a> {
         // SAFETY: the array has the length given; its terms are of this environment, as `RawTerm`s of it are only made here.
-        self.adopt(unsafe { (vm().make_tuple_from_array)(self.raw, elements.as_ptr(), elements.len() as _) })
+        self.adopt(unsafe {
+            room::tuple(self.raw(), elements)
+                .unwrap_or_else(|| (vm().make_tuple_from_array)(self.raw(), elements.as_ptr(), elements.len() as _))
+        })
     }
 
     #[inline]
     pub fn list(self, elements: &[RawTerm]) -> Term<'a> {
         // SAFETY: as for `tuple`.
-        self.adopt(unsafe { (vm().make_list_from_array)(self.raw, elements.as_ptr(), elements.len() as _) })
+        self.adopt(unsafe { (vm().make_list_from_array)(self.raw(), elements.as_ptr(), elements.len() as _) })
     }
 
     #[inline]
     pub fn cell(self, head: Term<'a>, tail: Term<'a>) -> Term<'a> {
         // SAFETY: both terms are of this environment.
-        self.adopt(unsafe { (vm().make_list_cell)(self.raw, head.raw(), tail.raw()) })
+        self.adopt(unsafe {
+            room::cell(self.raw(), head.raw(), tail.raw())
+                .unwrap_or_else(|| (vm().make_list_cell)(self.raw(), head.raw(), tail.raw()))
+        })
+    }
+
+    /// Where the process goes on with making terms in Erlang: has it collect its garbage there when little of its heap is free.
+    #[inline(always)]
+    pub(crate) fn collect_when_short(self) {
+        // SAFETY: the environment is that of this call.
+        unsafe { room::end_when_short(self.raw()) }
     }
 
     pub fn binary(self, bytes: &[u8]) -> Term<'a> {
@@ -95,7 +111,7 @@ impl<'a> Env<'a> {
         // SAFETY: the VM gives room for as many bytes as were asked for (it ends itself when there is none), which are
         // copied before anybody can see them.
         unsafe {
-            let room = (vm().make_new_binary)(self.raw, bytes.len(), &raw mut made);
+            let room = (vm().make_new_binary)(self.raw(), bytes.len(), &raw mut made);
             ptr::copy_nonoverlapping(bytes.as_ptr(), room, bytes.len());
         }
         self.adopt(made)
@@ -107,7 +123,7 @@ impl<'a> Env<'a> {
         let mut made = 0;
         // SAFETY: both arrays have the length given; their terms are of this environment.
         let unique = unsafe {
-            (vm().make_map_from_arrays)(self.raw, keys.as_ptr(), values.as_ptr(), keys.len(), &raw mut made) != 0
+            (vm().make_map_from_arrays)(self.raw(), keys.as_ptr(), values.as_ptr(), keys.len(), &raw mut made) != 0
         };
         unique.then(|| self.adopt(made))
     }
@@ -116,13 +132,13 @@ impl<'a> Env<'a> {
     #[inline]
     pub(crate) fn send(self, to: RawPid, message: Term<'_>) -> bool {
         // SAFETY: the environment is the caller's, the message a term of it, which the VM copies.
-        unsafe { (vm().send)(self.raw, &raw const to, ptr::null_mut(), message.raw()) != 0 }
+        unsafe { (vm().send)(self.raw(), &raw const to, ptr::null_mut(), message.raw()) != 0 }
     }
 
     /// Tells the scheduler that `percent` of a slice of about a millisecond went by; whether the process should yield.
     pub fn consume_timeslice(self, percent: i32) -> bool {
         // SAFETY: the environment is that of a process.
-        unsafe { (vm().consume_timeslice)(self.raw, percent.clamp(1, 100)) != 0 }
+        unsafe { (vm().consume_timeslice)(self.raw(), percent.clamp(1, 100)) != 0 }
     }
 
     /// The process that runs this.
@@ -139,7 +155,7 @@ impl<'a> Env<'a> {
     pub(crate) fn running(self) -> Option<RawPid> {
         let mut pid = RawPid { pid: 0 };
         // SAFETY: room for one.
-        let found = unsafe { (vm().self_)(self.raw, &raw mut pid) };
+        let found = unsafe { (vm().self_)(self.raw(), &raw mut pid) };
         (!found.is_null()).then_some(pid)
     }
 }
@@ -158,7 +174,7 @@ pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m
     unsafe {
         let own = Own((vm().alloc_env)());
         let message = message(Env::new(own.0));
-        let caller = super::try_turn(|env, _| env.raw).unwrap_or(ptr::null_mut());
+        let caller = super::try_turn(|env, _| env.raw()).unwrap_or(ptr::null_mut());
         (vm().send)(caller, &raw const to, own.0, message.raw()) != 0
     }
 }

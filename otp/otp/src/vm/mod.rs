@@ -7,7 +7,7 @@
 //! - A term that comes from the VM is a whole term. The VM checks the kind of a term in every accessor, so no term, however
 //!   malformed for its purpose, is more than an accessor that says no.
 //! - The function table is filled before the VM can call any of our functions.
-//! - What is read without the VM's accessors lies as it was seen to lie when the library was loaded (`words.rs`).
+//! - What is read and made without the VM's functions lies as it was seen to lie when the library was loaded (`words.rs`, `room.rs`).
 
 pub mod abi;
 pub(crate) mod alarm;
@@ -19,6 +19,7 @@ mod object;
 pub(crate) mod overdue;
 mod panic;
 pub(crate) mod place;
+mod room;
 mod stack;
 mod term;
 pub(crate) mod threads;
@@ -36,7 +37,7 @@ pub(crate) use kept::Kept;
 pub(crate) use object::ObjectType;
 pub(crate) use stack::lowest;
 pub use term::{MapEntries, Term, Tuple};
-pub(crate) use turn::{Form, in_call, try_turn, turn};
+pub(crate) use turn::{Form, OUTSIDE, Within, in_call, try_turn, turn, within};
 pub use turn::{Turn, current};
 
 use std::sync::OnceLock;

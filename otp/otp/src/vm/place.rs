@@ -4,8 +4,11 @@
 //! processes in turn none is in the processor's cache, and each thing looked at is a wait for memory. Places of one type lie side by
 //! side in chunks, each in cache lines of its own: what every message looks at is in the first of them, and the state follows.
 //!
-//! Chunks are never given back to the system, and a place never becomes one of another type. So any number may be asked for, also one
-//! that foreign code made up: what is found is a place, and [`Place::who`] says whose it is.
+//! Chunks are never given back to the system, and a place never becomes one of another type. So any number may be asked for: what is
+//! found is a place, and [`Place::who`] says whose it is.
+//!
+//! Nothing is locked. A process is in one call at a time, so whoever uses its own place has it alone; and a state is dropped when nobody
+//! has a reference to its slot any more, which a call has in its arguments, or the loop that called it on its stack.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::any::TypeId;
@@ -22,18 +25,15 @@ use crate::process::Process;
 
 /// What `Place::who` is beside a process. No process is such a word: the lowest bits of one are `0b0011`.
 const FREE: usize = 0;
-/// A call of its owner has it.
-const BUSY: usize = 1;
 /// It belongs to the first who uses it.
 const NEW: usize = 2;
 
 /// What every message looks at.
 #[repr(C)]
 struct Place {
-    /// The process that it belongs to, or one of the words above. A process runs on one scheduler at a time, so only foreign code that
-    /// passes the number, or the reference that frees the place, around among processes can find it `BUSY`.
+    /// The process that it belongs to, or one of the words above.
     who: AtomicUsize,
-    /// Of whoever made `who` `BUSY`.
+    /// Its owner's.
     pace: UnsafeCell<Pace>,
 }
 
@@ -161,38 +161,37 @@ pub(crate) fn fill<P: Process + 'static>(process: P) -> usize {
     number
 }
 
-/// Lets `body` have the process in this place; `None` when it belongs to another one than that which `env` is of, or is in use, or empty.
-#[inline]
-pub(crate) fn with<R>(env: Env<'_>, number: usize, body: impl FnOnce(&mut dyn Process, &mut Pace) -> R) -> Option<R> {
-    let own = env.own_pid().pid;
+/// Lets `body` have the process in this place; `None` when it belongs to another one than that which `env` is of, or is empty.
+///
+/// # Safety
+/// The place is not emptied before `body` has returned, and this call of the process is in no other `body` with it.
+#[inline(always)]
+pub(crate) unsafe fn with<R>(
+    env: Env<'_>,
+    number: usize,
+    body: impl FnOnce(&mut dyn Process, &mut Pace) -> R,
+) -> Option<R> {
+    let own = env.running()?.pid;
     let (_, place, process) = find(number)?;
-    if place.who.compare_exchange(own, BUSY, Ordering::Acquire, Ordering::Relaxed).is_err() {
-        place.who.compare_exchange(NEW, BUSY, Ordering::Acquire, Ordering::Relaxed).ok()?;
+    if place.who.load(Ordering::Acquire) != own {
+        place.who.compare_exchange(NEW, own, Ordering::Acquire, Ordering::Relaxed).ok()?;
     }
-    struct Leave<'a>(&'a Place, usize);
-    impl Drop for Leave<'_> {
-        fn drop(&mut self) {
-            self.0.who.store(self.1, Ordering::Release);
-        }
-    }
-    let _leave = Leave(place, own);
-    // SAFETY: a place that was not `FREE` holds a process. Nobody else has it: `who` was a process or `NEW` and is `BUSY` until `_leave`
-    // is dropped.
+    // SAFETY: a place that belongs to somebody holds a process. Nobody else has it: it belongs to the process that this call is of, which
+    // is in no other call, and the rest is the caller's promise.
     let (process, pace) = unsafe { (&mut *process, &mut *place.pace.get()) };
     Some(body(process, pace))
 }
 
 /// Drops what is in this place. Its number is not used any more, and may be that of another process soon.
-pub(crate) fn empty(number: usize) {
+///
+/// # Safety
+/// Nobody has it, and nobody will ask for it.
+pub(crate) unsafe fn empty(number: usize) {
     let Some((chunk, place, process)) = find(number) else { return };
-    let who = place.who.load(Ordering::Relaxed);
-    // Foreign code can let go of it while a call has it: then it stays there for ever.
-    let is_at_rest = who != FREE && who != BUSY;
-    if !is_at_rest || place.who.compare_exchange(who, BUSY, Ordering::Acquire, Ordering::Relaxed).is_err() {
+    if place.who.swap(FREE, Ordering::Acquire) == FREE {
         return;
     }
-    // SAFETY: as in `with`; what is dropped here is not used again, as the place is `FREE` before anybody else can have it.
+    // SAFETY: it held a process, which is dropped once, and nobody else has it by the caller's promise.
     unsafe { ptr::drop_in_place(process) };
-    place.who.store(FREE, Ordering::Release);
     shelves().kinds[chunk.kind].given_back.push(number);
 }

@@ -47,12 +47,19 @@ pub struct Turn {
     last: Cell<Option<(RawPid, Form, RawTerm)>>,
     /// Whether the Erlang half knows what to do with that: the loop of gen_servers does.
     pub(crate) hands_over: Cell<bool>,
-    /// What the future that is polled waits for; it moves in from the process and back out.
-    pub(crate) waits: RefCell<Waits>,
-    /// What the waker of the future that is polled bears as its data, or 0.
-    pub(crate) polled: Cell<usize>,
+    /// The future that is polled.
+    polled: Cell<Option<Polled>>,
     /// The reply that an async callback came to.
     pub(crate) answer: Cell<Option<RawTerm>>,
+}
+
+/// A future while it is polled.
+#[derive(Clone, Copy, Debug)]
+struct Polled {
+    /// What it waits for.
+    waits: *const RefCell<Waits>,
+    /// What its waker bears as its data.
+    waker: usize,
 }
 
 thread_local! {
@@ -69,8 +76,7 @@ impl Turn {
             orders: RefCell::new(Vec::new()),
             last: Cell::new(None),
             hands_over: Cell::new(false),
-            waits: RefCell::new(Waits::default()),
-            polled: Cell::new(0),
+            polled: Cell::new(None),
             answer: Cell::new(None),
         }
     }
@@ -89,6 +95,30 @@ impl Turn {
             let _leave = Leave(current, current.replace(self));
             body()
         })
+    }
+
+    /// Runs `body` while the future is polled that waits for `waits`, and whose waker bears `waker` as its data.
+    pub(crate) fn polling<R>(&self, waits: &RefCell<Waits>, waker: usize, body: impl FnOnce() -> R) -> R {
+        struct Leave<'a>(&'a Cell<Option<Polled>>, Option<Polled>);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.1);
+            }
+        }
+        let _leave = Leave(&self.polled, self.polled.replace(Some(Polled { waits, waker })));
+        body()
+    }
+
+    /// What the waker of the future that is polled bears as its data.
+    pub(crate) fn polled(&self) -> Option<usize> {
+        self.polled.get().map(|polled| polled.waker)
+    }
+
+    /// What the future that is polled waits for; `None` when none is.
+    pub(crate) fn waits<R>(&self, body: impl FnOnce(&mut Waits) -> R) -> Option<R> {
+        // SAFETY: `polling` borrows it for as long as its pointer is here.
+        let waits = unsafe { &*self.polled.get()?.waits };
+        Some(body(&mut waits.borrow_mut()))
     }
 
     /// Orders `{What, Element, …}` of the Erlang half.
@@ -224,20 +254,40 @@ impl Turn {
 /// On a thread that no process runs on.
 #[inline(always)]
 pub(crate) fn turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> R {
-    let found = try_turn(body);
-    found.expect("only a process can do this, and this code runs outside of one")
+    try_turn(body).expect(OUTSIDE)
 }
 
 /// The same, or `None` on a thread that no process runs on.
 #[inline(always)]
 pub(crate) fn try_turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> Option<R> {
+    within(body)
+}
+
+/// The same of what is more than a closure.
+#[inline(always)]
+pub(crate) fn within<R>(body: impl Within<R>) -> Option<R> {
     let turn = CURRENT.get();
     if turn.is_null() {
         return None;
     }
     // SAFETY: `enter` put it there and takes it away before the call ends that it is of; so its environment is valid too.
     let (env, turn) = unsafe { (Env::new((*turn).raw), &*turn) };
-    Some(body(env, turn))
+    Some(body.run(env, turn))
+}
+
+/// What went wrong where there must be a call.
+pub(crate) const OUTSIDE: &str = "only a process can do this, and this code runs outside of one";
+
+/// What is done in a call: a closure, or where it must become part of its caller, a type, as only a method can be told so.
+pub(crate) trait Within<R> {
+    fn run<'a>(self, env: Env<'a>, turn: &'a Turn) -> R;
+}
+
+impl<R, F: for<'a> FnOnce(Env<'a>, &'a Turn) -> R> Within<R> for F {
+    #[inline(always)]
+    fn run<'a>(self, env: Env<'a>, turn: &'a Turn) -> R {
+        self(env, turn)
+    }
 }
 
 /// Runs `body` with the environment of the process that runs this code.

@@ -2,14 +2,13 @@
 //!
 //! A message is some ten accessors, and each is a call through a table; what is read here takes an instruction or two. That
 //! terms lie so is no part of the VM's interface, though it has been so on 64 bits since there were 64 bits. So when the library
-//! is loaded, [`learn`] has the VM make terms of every kind and looks whether all lie as is said here. In a VM where one does
-//! not, and for every term that is none of these, the VM's own functions are used.
+//! is loaded, [`are_as_said`] has the VM make terms of every kind and looks whether all lie as is said here; in a VM where one does not, a
+//! library is not loaded. On 32 bits, and for every term that is none of these, the VM's own functions are used.
 //!
 //! The lowest two bits of a term say what it is: 1 a list, 2 a pointer to something whose first word says what it is, 3 a value by
 //! itself. A tuple's first word is its arity, shifted by six.
 
 use std::slice;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::abi::RawTerm;
 use super::{Env, Term};
@@ -30,47 +29,61 @@ const LEAST: i64 = -(1 << 59);
 const GREATEST: i64 = (1 << 59) - 1;
 
 /// Whether terms lie as is said above.
-static KNOWN: AtomicBool = AtomicBool::new(false);
-
-#[inline]
-fn known() -> bool {
-    KNOWN.load(Ordering::Relaxed)
-}
+pub(super) const KNOWN: bool = usize::BITS == 64;
 
 /// The integer that is in this word.
 #[inline]
 pub(super) fn integer(raw: RawTerm) -> Option<i64> {
-    (raw & KIND == SMALL && known()).then_some(raw.cast_signed() as i64 >> SMALL_BITS)
+    (raw & KIND == SMALL && KNOWN).then_some(raw.cast_signed() as i64 >> SMALL_BITS)
 }
 
 /// The word that this integer is in.
 #[inline]
 pub(super) fn of_integer(value: i64) -> Option<RawTerm> {
-    ((LEAST..=GREATEST).contains(&value) && known()).then_some(word(value))
+    ((LEAST..=GREATEST).contains(&value) && KNOWN).then_some(word(value))
 }
 
-fn word(value: i64) -> RawTerm {
+/// The word of a small integer.
+pub(super) const fn word(value: i64) -> RawTerm {
     ((value << SMALL_BITS) as usize) | SMALL
+}
+
+/// The first word of a tuple.
+#[inline]
+pub(super) const fn arity(elements: usize) -> RawTerm {
+    elements << ARITY
+}
+
+/// The tuple that lies here.
+#[inline]
+pub(super) fn pointer(at: *const RawTerm) -> RawTerm {
+    at as usize | POINTER
+}
+
+/// The list that begins here.
+#[inline]
+pub(super) fn list(at: *const RawTerm) -> RawTerm {
+    at as usize | LIST
 }
 
 #[inline]
 pub(super) fn is_atom(raw: RawTerm) -> bool {
-    raw & LONG_KIND == ATOM && known()
+    raw & LONG_KIND == ATOM && KNOWN
 }
 
 /// Whether this is a process of this node.
 #[inline]
 pub(super) fn is_process(raw: RawTerm) -> bool {
-    raw & KIND == PROCESS && known()
+    raw & KIND == PROCESS && KNOWN
 }
 
 /// The elements of a tuple, which stay where they are as long as the environment of the term is valid.
 #[inline]
 pub(super) fn tuple<'a>(raw: RawTerm) -> Option<&'a [RawTerm]> {
-    if raw & POINTER_BITS != POINTER || !known() {
+    if raw & POINTER_BITS != POINTER || !KNOWN {
         return None;
     }
-    // SAFETY: `learn` has seen that such a word points to the header of what it is, and that the arity in that of a tuple is
+    // SAFETY: `are_as_said` has seen that such a word points to the header of what it is, and that the arity in that of a tuple is
     // followed by as many terms.
     unsafe {
         let at = (raw - POINTER) as *const usize;
@@ -81,27 +94,34 @@ pub(super) fn tuple<'a>(raw: RawTerm) -> Option<&'a [RawTerm]> {
 /// Head and tail of a list that is not empty.
 #[inline]
 pub(super) fn cell(raw: RawTerm) -> Option<(RawTerm, RawTerm)> {
-    if raw & POINTER_BITS != LIST || !known() {
+    if raw & POINTER_BITS != LIST || !KNOWN {
         return None;
     }
-    // SAFETY: `learn` has seen that such a word points to two terms.
+    // SAFETY: `are_as_said` has seen that such a word points to two terms.
     unsafe {
         let at = (raw - LIST) as *const RawTerm;
         Some((*at, *at.add(1)))
     }
 }
 
-/// Looks whether the terms of this VM lie as is said here, and if so, reads them here from now on.
-pub(super) fn learn(env: Env<'_>) {
-    KNOWN.store(usize::BITS == 64 && as_said(env), Ordering::Relaxed);
+/// Whether the terms of this VM lie as is said here.
+pub(super) fn are_as_said(env: Env<'_>) -> bool {
+    !KNOWN || as_said(env)
 }
 
+/// Looks at terms that the VM's own functions make.
 fn as_said(env: Env<'_>) -> bool {
-    let integers = [0, 1, -1, 1234, LEAST, GREATEST].iter().all(|value| env.integer(*value).raw() == word(*value));
+    let integers = [0, 1, -1, 1234, LEAST, GREATEST].iter().all(|value| {
+        // SAFETY: makes a term of a number.
+        let made = unsafe { (super::vm().make_int64)(env.raw(), *value) };
+        made == word(*value)
+    });
     let (atom, process) = (env.atom("otp").raw(), env.own_pid().pid);
     let (seven, eight) = (word(7), word(8));
     let tuples = (0..4).all(|arity| {
-        let tuple = env.tuple(&vec![seven; arity]).raw();
+        let elements = vec![seven; arity];
+        // SAFETY: as many terms as are said.
+        let tuple = unsafe { (super::vm().make_tuple_from_array)(env.raw(), elements.as_ptr(), arity as _) };
         // SAFETY: as much is read as was just written there, if it is a pointer at all.
         tuple & POINTER_BITS == POINTER
             && unsafe {
@@ -109,7 +129,8 @@ fn as_said(env: Env<'_>) -> bool {
                 *at == arity << ARITY && (1..=arity).all(|index| *at.add(index) == seven)
             }
     });
-    let list = env.cell(env.adopt(seven), env.adopt(eight)).raw();
+    // SAFETY: two terms.
+    let list = unsafe { (super::vm().make_list_cell)(env.raw(), seven, eight) };
     // SAFETY: as above.
     let lists = list & POINTER_BITS == LIST
         && unsafe {

@@ -1,12 +1,12 @@
 //! Puts the application into a folder, ready to be compiled: `kizami-actors-otp FOLDER` writes the modules of its Erlang half,
 //! and beside them the library, under the name of the module that loads it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-// Its behaviours are linked into this program, so that what they say of themselves can be asked for.
-use actors_otp as _;
+use otp::ask::{self, Asked};
+use otp::generate::Source;
 
 const NATIVE: &str = "actors_otp_native";
 
@@ -24,16 +24,28 @@ fn main() -> ExitCode {
     }
 }
 
-fn write(folder: &std::path::Path) -> Result<(), String> {
+fn write(folder: &Path) -> Result<(), String> {
     let cannot = |what: PathBuf| move |e: std::io::Error| format!("cannot write {}: {e}", what.display());
+    let library = env::current_exe().map_err(|e| format!("the path of this program is unknown: {e}"))?;
+    let library = library.with_file_name("libactors_otp.so");
     fs::create_dir_all(folder).map_err(cannot(folder.to_owned()))?;
-    for source in otp::generate::sources(NATIVE) {
+    for source in sources(&library).map_err(|e| format!("cannot ask {}: {e}", library.display()))? {
         let path = folder.join(&source.file);
         fs::write(&path, source.text).map_err(cannot(path))?;
     }
-    let library = env::current_exe().map_err(|e| format!("the path of this program is unknown: {e}"))?;
-    let library = library.with_file_name("libactors_otp.so");
     let to = folder.join(format!("{NATIVE}.so"));
     fs::copy(&library, &to).map_err(|e| format!("cannot copy {} to {}: {e}", library.display(), to.display()))?;
     Ok(())
+}
+
+/// What the library says of its Erlang half. It is loaded for that, as `cargo otp` does with every application: one that is linked into
+/// programs too would be optimised less.
+fn sources(library: &Path) -> Result<Vec<Source>, libloading::Error> {
+    // SAFETY: the library was built beside this program from the sources beside these. `application!` gives the function of this name
+    // this type, and the library stays loaded while it is asked.
+    unsafe {
+        let loaded = libloading::Library::new(library)?;
+        let asked: Asked = *loaded.get(b"otp_sources\0")?;
+        Ok(ask::sources(asked, NATIVE))
+    }
 }

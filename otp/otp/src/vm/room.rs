@@ -1,0 +1,155 @@
+//! Small tuples and cells, written where the VM would write them.
+//!
+//! An environment has some words of its process's heap that are free, and the VM's functions take what a term needs from their
+//! beginning. A callback that passes a message on makes a tuple and a cell, and the calls for that are as many instructions as all of
+//! its own code; so it is done here. Where an environment keeps that is no part of the VM's interface, though it has been the same since
+//! there are native functions. So when the library is loaded, [`learn`] has the VM make terms and looks whether what is free becomes
+//! less as is said here. Where it does not, and where there is not enough, the VM's own functions are used.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::abi::{RawEnv, RawTerm};
+use super::{vm, words};
+
+/// How an environment begins.
+#[repr(C)]
+struct Beginning {
+    module: *mut c_void,
+    process: *mut c_void,
+    free: *mut RawTerm,
+    end: *mut RawTerm,
+}
+
+/// In so few words there is hardly room for one more message and what a callback makes of it.
+const LITTLE: usize = 24;
+
+/// What is larger is left to the VM.
+const MOST_ELEMENTS: usize = 8;
+
+/// Whether environments begin as is said above.
+static KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// The words of a term, which are now taken.
+///
+/// # Safety
+/// The environment is that of a call which this thread is in, or its own; the words are written before the VM has it again.
+#[inline(always)]
+unsafe fn take(env: *mut RawEnv, words: usize) -> Option<*mut RawTerm> {
+    if !KNOWN.load(Ordering::Relaxed) {
+        return None;
+    }
+    // SAFETY: `learn` has seen that an environment begins so, and nobody else uses this one now.
+    unsafe {
+        let env = env.cast::<Beginning>();
+        let at = (*env).free;
+        let rest = at.wrapping_add(words);
+        if rest > (*env).end {
+            return None;
+        }
+        (*env).free = rest;
+        Some(at)
+    }
+}
+
+/// A tuple of these elements, if there is room for it.
+///
+/// # Safety
+/// The environment is valid, and the elements are terms of it.
+#[inline(always)]
+pub(super) unsafe fn tuple(env: *mut RawEnv, elements: &[RawTerm]) -> Option<RawTerm> {
+    if !(1..=MOST_ELEMENTS).contains(&elements.len()) {
+        return None;
+    }
+    // SAFETY: the caller's promise; as many words are written as are taken.
+    unsafe {
+        let at = take(env, 1 + elements.len())?;
+        *at = words::arity(elements.len());
+        for (index, element) in elements.iter().enumerate() {
+            *at.add(1 + index) = *element;
+        }
+        Some(words::pointer(at))
+    }
+}
+
+/// A cell, if there is room for it.
+///
+/// # Safety
+/// The environment is valid, and both are terms of it.
+#[inline(always)]
+pub(super) unsafe fn cell(env: *mut RawEnv, head: RawTerm, tail: RawTerm) -> Option<RawTerm> {
+    // SAFETY: the caller's promise; as many words are written as are taken.
+    unsafe {
+        let at = take(env, 2)?;
+        *at = head;
+        *at.add(1) = tail;
+        Some(words::list(at))
+    }
+}
+
+/// Takes what is free when it is little, so that what Erlang makes next is preceded by a collection.
+///
+/// Of what does not fit into the young heap, a native function and the sender of a message get words elsewhere, and the next collection
+/// takes these for a sign that the heap is too small: it grows, and a thousand processes that take turns need half as much again of the
+/// processor's cache. A collection that Erlang begins finds a heap that was large enough.
+///
+/// # Safety
+/// The environment is that of a call which this thread is in.
+#[inline(always)]
+pub(super) unsafe fn end_when_short(env: *mut RawEnv) {
+    if !KNOWN.load(Ordering::Relaxed) {
+        return;
+    }
+    // SAFETY: `learn` has seen that an environment begins so.
+    let left = unsafe {
+        let env = env.cast::<Beginning>();
+        ((*env).end as usize).wrapping_sub((*env).free as usize) / size_of::<RawTerm>()
+    };
+    if left < LITTLE {
+        take_all(env, left);
+    }
+}
+
+#[cold]
+fn take_all(env: *mut RawEnv, left: usize) {
+    let nothing = [words::word(0); LITTLE];
+    if left > 1 {
+        // SAFETY: a tuple of small integers, which nobody refers to, in the words that are free.
+        unsafe { (vm().make_tuple_from_array)(env, nothing.as_ptr(), (left - 1) as _) };
+    }
+}
+
+/// Looks whether this environment begins as is said here, and if so, makes terms here from now on.
+///
+/// # Safety
+/// The environment is valid.
+pub(super) unsafe fn learn(env: *mut RawEnv) {
+    let elements = [words::word(7), words::word(8), words::word(9)];
+    let mut seen = 0;
+    for arity in [1, 2, 3, 2, 1] {
+        // SAFETY: an environment is more than four words, whatever they are; the others are made of terms of it.
+        let (before, tuple, between, cell, after) = unsafe {
+            let own = env.cast::<Beginning>();
+            let before = ((*own).free, (*own).end);
+            let tuple = (vm().make_tuple_from_array)(env, elements.as_ptr(), arity as _);
+            let between = ((*own).free, (*own).end);
+            let cell = (vm().make_list_cell)(env, elements[0], elements[1]);
+            (before, tuple, between, cell, ((*own).free, (*own).end))
+        };
+        if before.1 != after.1 {
+            // There was not enough room, and now there is more.
+            continue;
+        }
+        let words = 1 + arity;
+        let as_said = tuple == words::pointer(before.0)
+            && between.0 == before.0.wrapping_add(words)
+            && cell == words::list(between.0)
+            && after.0 == between.0.wrapping_add(2)
+            && after.0 <= after.1;
+        if !as_said {
+            return;
+        }
+        seen += 1;
+    }
+    KNOWN.store(words::KNOWN && seen >= 3, Ordering::Relaxed);
+}
