@@ -243,12 +243,12 @@ meant_native(Module, Nifs, Servers) ->
         {test, 1, _} -> begin_test(Module);
         {place, 1, [_ | _] = Slots} ->
             {Slot, #asked{kind = Kind}} = pick(Slots),
-            native(Module, place, [any_slot(Module, place, Slot)], Kind);
+            native(Module, place, [any_slot(Slot)], Kind);
         {place, 1, []} -> begin_one(Module, pick(Servers));
         {_, 2, []} -> begin_one(Module, pick(Servers));
         {_, 2, Slots} ->
             {Slot, #asked{kind = Kind} = Asked} = pick(Slots),
-            Result = native(Module, Name, [any_slot(Module, Name, Slot), second(Name, Asked, Servers)], Kind),
+            Result = native(Module, Name, [any_slot(Slot), second(Name, Asked, Servers)], Kind),
             go_on(Module, Slot, Asked, Result)
     end.
 
@@ -267,13 +267,12 @@ go_on(Module, Slot, Asked, {call, _, _, _, _} = Order) ->
 go_on(_, _, _, _) ->
     ok.
 
-%% Mostly the one, or the place of it where that will do; else one of another worker, which may be gone, or whatever.
-any_slot(Module, Name, Slot) ->
+%% Mostly the one; else one of another worker, which may be gone, or whatever.
+any_slot(Slot) ->
     case rand:uniform(20) of
         1 -> pick(get(pool));
         2 -> shared(Slot);
         3 -> rand:uniform(1 bsl 16) - 1;
-        N when N < 10, Name =:= handle -> Module:place(Slot);
         _ -> Slot
     end.
 
