@@ -275,8 +275,13 @@ pub fn rate_point(analysis: &Analysis<'_>) -> Option<rates::Point> {
     })
 }
 
-/// Figures over a parameter.
+/// Figures over a parameter. Lines that are far apart stand on a logarithmic axis: on another one, those of the fast would all lie on
+/// the ground.
 pub fn sweep(about: About, parameter: &str, unit: Unit, drawn: Vec<lines::Line>) -> lines::Lines {
+    const FAR_APART: f64 = 10.0;
+    let tops = drawn.iter().map(|line| line.points.iter().map(|point| point.1).fold(0.0, f64::max));
+    let (least, most) = tops.fold((f64::INFINITY, 0.0), |(least, most), top| (top.min(least), top.max(most)));
+    let far_apart = least > 0.0 && most > FAR_APART * least;
     lines::Lines {
         title: about.title,
         subtitle: about.subtitle,
@@ -284,7 +289,7 @@ pub fn sweep(about: About, parameter: &str, unit: Unit, drawn: Vec<lines::Line>)
         time_unit: Unit::Count,
         quantity: about.quantity,
         unit,
-        scale: Scale::Linear,
+        scale: if far_apart { Scale::Log } else { Scale::Linear },
         lines: drawn,
         steps: Vec::new(),
     }
