@@ -89,7 +89,8 @@ struct Message;
 impl Native<2> for Message {
     #[inline(always)]
     fn call<'a>(env: Env<'a>, turn: &Turn, [place, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        // SAFETY: the function is not exported, and the loop that calls it is called by who goes on with the slot afterwards.
+        // SAFETY: the function is not exported, and the loop that calls it is called by who goes on with the slot afterwards. Who would go
+        // around that forges the record of such a loop, and comes to a refusal for every place but those of its own process.
         unsafe { process::message(env, turn, place, message) }
     }
 }
