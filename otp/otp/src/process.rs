@@ -93,7 +93,7 @@ pub(crate) fn slot<P: Process + 'static>(env: Env<'_>, process: P) -> Term<'_> {
 pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'a>) -> Option<Term<'a>> {
     let behaviour = *behaviours().get(index)?;
     Some(match (behaviour.init)(env, turn, argument) {
-        Started::Process(slot, result) => env.tuple(&[slot.raw(), turn.with_orders(env, result).raw()]),
+        Started::Process(slot, result) => env.tuple(&[slot.raw(), turn.with_rest(env, result).raw()]),
         Started::Else(result) => {
             crate::observe::rescue(env, turn);
             result
@@ -121,10 +121,11 @@ pub(crate) unsafe fn message<'a>(env: Env<'a>, turn: &Turn, place: Term<'a>, mes
             process.receive(env, turn, message)
         })
     }??;
-    let result = turn.with_orders(env, result);
-    if !result.is(atom!("ok")) {
-        env.collect_when_short();
+    if turn.is_done() && result.is(atom!("ok")) {
+        return Some(result);
     }
+    let result = turn.with_rest(env, result);
+    env.collect_when_short();
     Some(result)
 }
 
@@ -163,7 +164,7 @@ fn in_slot<'a>(
 ) -> Option<Term<'a>> {
     // SAFETY: an argument refers to the slot until the call is over, and it is the only use of the process that the call makes.
     let result = unsafe { place::with(env, SLOTS.get(slot)?.place, body) }??;
-    Some(turn.with_orders(env, result))
+    Some(turn.with_rest(env, result))
 }
 
 /// `{ok, Slot}` of a process that goes on from `state`, with what was ordered meanwhile, or `{error, Why}`.
@@ -172,7 +173,7 @@ pub(crate) fn restore<'a>(env: Env<'a>, turn: &Turn, index: usize, state: Term<'
     Some(match restore(state) {
         Ok(slot) => {
             let restored = env.tuple(&[atom!("ok").raw(env), slot.raw()]);
-            turn.with_orders(env, restored)
+            turn.with_rest(env, restored)
         }
         Err(wrong) => env.tuple(&[atom!("error").raw(env), wrong.to_string().encode(env).raw()]),
     })

@@ -147,7 +147,7 @@ struct Observe;
 impl Native<2> for Observe {
     fn call<'a>(env: Env<'a>, turn: &Turn, [what, content]: [Term<'a>; 2]) -> Option<Term<'a>> {
         let answer = crate::observe::asked(env, what, content)?;
-        Some(turn.with_orders(env, answer))
+        Some(turn.with_rest(env, answer))
     }
 }
 

@@ -90,7 +90,7 @@ impl<'a> Env<'a> {
         self.adopt(unsafe { (vm().make_list_from_array)(self.raw(), elements.as_ptr(), elements.len() as _) })
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn cell(self, head: Term<'a>, tail: Term<'a>) -> Term<'a> {
         // SAFETY: both terms are of this environment.
         self.adopt(unsafe {
@@ -139,6 +139,13 @@ impl<'a> Env<'a> {
     pub fn consume_timeslice(self, percent: i32) -> bool {
         // SAFETY: the environment is that of a process.
         unsafe { (vm().consume_timeslice)(self.raw(), percent.clamp(1, 100)) != 0 }
+    }
+
+    /// The word of the process that makes this call.
+    #[inline(always)]
+    pub(crate) fn own_process(self) -> Option<RawTerm> {
+        // SAFETY: the environment is valid. Outside of a process the VM puts something there that has no word of one.
+        unsafe { room::own(self.raw()) }.or_else(|| Some(self.running()?.pid))
     }
 
     /// The process that runs this.

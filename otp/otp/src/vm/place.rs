@@ -171,7 +171,7 @@ pub(crate) unsafe fn with<R>(
     number: usize,
     body: impl FnOnce(&mut dyn Process, &mut Pace) -> R,
 ) -> Option<R> {
-    let own = env.running()?.pid;
+    let own = env.own_process()?;
     let (_, place, process) = find(number)?;
     if place.who.load(Ordering::Acquire) != own {
         place.who.compare_exchange(NEW, own, Ordering::Acquire, Ordering::Relaxed).ok()?;

@@ -1,22 +1,24 @@
-//! Small tuples and cells, written where the VM would write them.
+//! What is taken from an environment without asking the VM: room for small tuples and cells, and the process that it is of.
 //!
 //! An environment has some words of its process's heap that are free, and the VM's functions take what a term needs from their
 //! beginning. A callback that passes a message on makes a tuple and a cell, and the calls for that are as many instructions as all of
-//! its own code; so it is done here. Where an environment keeps that is no part of the VM's interface, though it has been the same since
-//! there are native functions. So when the library is loaded, [`learn`] has the VM make terms and looks whether what is free becomes
-//! less as is said here. Where it does not, and where there is not enough, the VM's own functions are used.
+//! its own code; so it is done here. Each message also asks whose call it is. Where an environment keeps that is no part of the VM's
+//! interface, though it has been the same since there are native functions. So when the library is loaded, [`learn`] has the VM make terms
+//! and looks whether what is free becomes less as is said here, and asks it for the process. Where it is otherwise, and where there is not
+//! enough room, the VM's own functions are used.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::abi::{RawEnv, RawTerm};
+use super::abi::{RawEnv, RawPid, RawTerm};
 use super::{vm, words};
 
 /// How an environment begins.
 #[repr(C)]
 struct Beginning {
     module: *mut c_void,
-    process: *mut c_void,
+    /// It begins with the word by which others know it.
+    process: *mut RawTerm,
     free: *mut RawTerm,
     end: *mut RawTerm,
 }
@@ -87,6 +89,16 @@ pub(super) unsafe fn cell(env: *mut RawEnv, head: RawTerm, tail: RawTerm) -> Opt
     }
 }
 
+/// The process that a call is of.
+///
+/// # Safety
+/// The environment is valid.
+#[inline(always)]
+pub(super) unsafe fn own(env: *mut RawEnv) -> Option<RawTerm> {
+    // SAFETY: `learn` has seen that an environment begins so, and a process with its own word.
+    KNOWN.load(Ordering::Relaxed).then(|| unsafe { *(*env.cast::<Beginning>()).process })
+}
+
 /// Takes what is free when it is little, so that what Erlang makes next is preceded by a collection.
 ///
 /// Of what does not fit into the young heap, a native function and the sender of a message get words elsewhere, and the next collection
@@ -151,5 +163,10 @@ pub(super) unsafe fn learn(env: *mut RawEnv) {
         }
         seen += 1;
     }
-    KNOWN.store(words::KNOWN && seen >= 3, Ordering::Relaxed);
+    // SAFETY: what lies around it lies as is said, so it is a pointer to a process.
+    let process = unsafe { (*env.cast::<Beginning>()).process };
+    let mut own = RawPid { pid: 0 };
+    // SAFETY: room for one; a process is more than a word, whatever that is.
+    let as_said = unsafe { !(vm().self_)(env, &raw mut own).is_null() && !process.is_null() && *process == own.pid };
+    KNOWN.store(words::KNOWN && seen >= 3 && as_said, Ordering::Relaxed);
 }

@@ -42,15 +42,24 @@ pub struct Turn {
     /// Whether it came on a scheduler that may be held up.
     pub(crate) dirty: bool,
     orders: RefCell<Vec<RawTerm>>,
-    /// A message that is still to be sent, and to whom: the last one, if nothing was ordered after it. When the call comes to
-    /// nothing else, the Erlang half sends it, which takes less time than doing so here.
-    last: Cell<Option<(RawPid, Form, RawTerm)>>,
-    /// Whether the Erlang half knows what to do with that: the loop of gen_servers does.
+    rest: Cell<Rest>,
+    /// Whether the Erlang half knows what to do with a message that is still to be sent: the loop of gen_servers does.
     pub(crate) hands_over: Cell<bool>,
     /// The future that is polled.
     polled: Cell<Option<Polled>>,
     /// The reply that an async callback came to.
     pub(crate) answer: Cell<Option<RawTerm>>,
+}
+
+/// What is still to be done when the code has run.
+#[derive(Clone, Copy, Debug)]
+enum Rest {
+    Nothing,
+    /// This message is to be sent, the last one of several. When the call comes to nothing else, the Erlang half does it, which takes
+    /// less time than doing so here.
+    Send(RawPid, Form, RawTerm),
+    /// There are orders.
+    Orders,
 }
 
 /// A future while it is polled.
@@ -74,7 +83,7 @@ impl Turn {
             raw: env.raw(),
             dirty,
             orders: RefCell::new(Vec::new()),
-            last: Cell::new(None),
+            rest: Cell::new(Rest::Nothing),
             hands_over: Cell::new(false),
             polled: Cell::new(None),
             answer: Cell::new(None),
@@ -129,6 +138,7 @@ impl Turn {
             *place = element.raw();
         }
         self.orders.borrow_mut().push(env.tuple(&all[..=elements.len()]).raw());
+        self.rest.set(Rest::Orders);
     }
 
     /// How much was ordered.
@@ -138,13 +148,17 @@ impl Turn {
 
     /// Takes away what was ordered, because nobody will do it.
     pub(crate) fn undone(&self) -> Vec<RawTerm> {
+        if matches!(self.rest.get(), Rest::Orders) {
+            self.rest.set(Rest::Nothing);
+        }
         self.orders.take()
     }
 
     /// Sends what is still to be sent.
     #[inline]
     pub(crate) fn send_last(&self, env: Env<'_>) {
-        if let Some((to, form, content)) = self.last.take() {
+        if let Rest::Send(to, form, content) = self.rest.get() {
+            self.rest.set(Rest::Nothing);
             env.send(to, form.message(env.adopt(content)));
         }
     }
@@ -152,21 +166,24 @@ impl Turn {
     /// Sends to a process of this node, unless something was ordered before, which must not be overtaken.
     #[inline(always)]
     pub(crate) fn send<'a>(&self, env: Env<'a>, to: RawPid, form: Form, content: Term<'a>) {
-        if self.hands_over.get() && !self.has_orders() {
-            if let Some((to, form, content)) = self.last.replace(Some((to, form, content.raw()))) {
-                env.send(to, form.message(env.adopt(content)));
-            }
+        if self.hands_over.get() && self.is_done() {
+            self.rest.set(Rest::Send(to, form, content.raw()));
         } else {
             self.send_elsewhere(env, to, form, content);
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn send_elsewhere<'a>(&self, env: Env<'a>, to: RawPid, form: Form, content: Term<'a>) {
-        if self.has_orders() {
-            self.order(env, crate::atom!("send"), &[env.adopt(to.pid), form.message(content)]);
-        } else {
-            env.send(to, form.message(content));
+        match self.rest.get() {
+            Rest::Nothing => {
+                env.send(to, form.message(content));
+            }
+            Rest::Send(..) => {
+                self.send_last(env);
+                self.rest.set(Rest::Send(to, form, content.raw()));
+            }
+            Rest::Orders => self.order(env, crate::atom!("send"), &[env.adopt(to.pid), form.message(content)]),
         }
     }
 
@@ -198,53 +215,47 @@ impl Turn {
         message
     }
 
+    /// Whether nothing is still to be done.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.rest.get(), Rest::Nothing)
+    }
+
     /// `result`; `[Request | To]` or `{send, To, Message}` instead of `ok` when that is still to be sent;
     /// `{orders, Orders, result}` when something was ordered; of a call and nothing else that is waited for, the order itself.
     #[inline(always)]
-    pub(crate) fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
-        if !self.has_orders() {
-            match self.last.get() {
-                None => return result,
-                Some((to, Form::Cast, request)) if result.is(crate::atom!("ok")) => {
-                    return env.cell(env.adopt(request), env.adopt(to.pid));
-                }
-                _ => {}
+    pub(crate) fn with_rest<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
+        match self.rest.get() {
+            Rest::Nothing => result,
+            Rest::Send(to, Form::Cast, request) if result.is(crate::atom!("ok")) => {
+                env.cell(env.adopt(request), env.adopt(to.pid))
             }
-        }
-        self.with_others(env, result)
-    }
-
-    #[cold]
-    fn with_others<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
-        if self.has_orders() {
-            let orders = self.orders.take();
-            if let &[only] = orders.as_slice()
-                && result.is(crate::atom!("wait"))
-                && env
-                    .adopt(only)
-                    .tuple()
-                    .and_then(|order| order.get(0))
-                    .is_some_and(|what| what.is(crate::atom!("call")))
-            {
-                return env.adopt(only);
-            }
-            return env.tuple(&[crate::atom!("orders").raw(env), env.list(&orders).raw(), result.raw()]);
-        }
-        match self.last.take() {
-            Some((to, Form::Bare, message)) if result.is(crate::atom!("ok")) => {
-                env.tuple(&[crate::atom!("send").raw(env), to.pid, message])
-            }
-            Some((to, form, content)) => {
-                env.send(to, form.message(env.adopt(content)));
-                result
-            }
-            None => result,
+            Rest::Send(..) => self.with_last(env, result),
+            Rest::Orders => self.with_orders(env, result),
         }
     }
 
-    #[inline]
-    fn has_orders(&self) -> bool {
-        !self.orders.borrow().is_empty()
+    #[inline(never)]
+    fn with_last<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
+        if let Rest::Send(to, Form::Bare, message) = self.rest.get()
+            && result.is(crate::atom!("ok"))
+        {
+            return env.tuple(&[crate::atom!("send").raw(env), to.pid, message]);
+        }
+        self.send_last(env);
+        result
+    }
+
+    #[inline(never)]
+    fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
+        let orders = self.orders.take();
+        if let &[only] = orders.as_slice()
+            && result.is(crate::atom!("wait"))
+            && env.adopt(only).tuple().and_then(|order| order.get(0)).is_some_and(|what| what.is(crate::atom!("call")))
+        {
+            return env.adopt(only);
+        }
+        env.tuple(&[crate::atom!("orders").raw(env), env.list(&orders).raw(), result.raw()])
     }
 }
 
