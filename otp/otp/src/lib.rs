@@ -1,9 +1,12 @@
 //! OTP applications in Rust: real processes of the Erlang VM, with its supervision, distribution and code replacement.
 
+#![deny(unsafe_code)]
+
 // The macros name this crate as its users do.
 extern crate self as otp;
 
 mod address;
+#[expect(unsafe_code, reason = "what `cargo otp` asks a library crosses a boundary of C")]
 pub mod ask;
 mod call;
 pub mod cluster;
@@ -21,6 +24,7 @@ mod next;
 mod observe;
 mod pace;
 pub mod pool;
+#[expect(unsafe_code, reason = "who may use the state of a process is argued there")]
 pub mod process;
 mod realtime;
 mod reason;
@@ -33,6 +37,7 @@ mod task;
 pub mod telemetry;
 pub mod testing;
 pub mod time;
+#[expect(unsafe_code, reason = "the VM's interface is C")]
 pub mod vm;
 mod wait;
 mod waiting;

@@ -9,8 +9,7 @@ use crate::atom;
 use crate::data::{Data, Malformed};
 use crate::generate::Description;
 use crate::pace::Pace;
-use crate::vm::abi::RawEnv;
-use crate::vm::{Env, ObjectType, Term, Turn, place};
+use crate::vm::{Env, Loading, ObjectType, Term, Turn, place};
 
 /// The state of a process and what it does. What the results mean is said in `otp_native.erl`. `None` where it was asked for
 /// what cannot be now, which only foreign code does.
@@ -77,11 +76,8 @@ pub fn behaviours() -> &'static [&'static Behaviour] {
     })
 }
 
-/// # Safety
-/// Only while the VM loads the library.
-pub(crate) unsafe fn open(env: *mut RawEnv) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { SLOTS.open(env) }
+pub(crate) fn open(loading: &Loading) -> bool {
+    SLOTS.open(loading)
 }
 
 /// A slot for a process that is not there yet.

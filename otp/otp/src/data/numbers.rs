@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Data, Malformed};
 use crate::atom;
-use crate::vm::{Env, Term, vm};
+use crate::vm::{Env, Term};
 
 /// Integers that fit the given accessor of a term: `integer()`, in the range of the type.
 macro_rules! integers {
@@ -15,8 +15,7 @@ macro_rules! integers {
             fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
                 match i64::try_from(*self) {
                     Ok(value) => env.integer(value),
-                    // SAFETY: makes a term of a number.
-                    Err(_) => env.adopt(unsafe { (vm().make_uint64)(env.raw(), *self as u64) }),
+                    Err(_) => env.unsigned(*self as u64),
                 }
             }
 
@@ -48,11 +47,7 @@ integers!(unsigned, u8, u16, u32, u64, usize);
 impl Data for f64 {
     #[inline]
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        if !self.is_finite() {
-            return no_number(*self, env);
-        }
-        // SAFETY: makes a term of a finite number; of another the VM would make an exception.
-        env.adopt(unsafe { (vm().make_double)(env.raw(), *self) })
+        env.float(*self).unwrap_or_else(|| no_number(*self, env))
     }
 
     #[inline]

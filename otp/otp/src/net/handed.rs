@@ -4,16 +4,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::TcpStream;
 use crate::data::{Any, Data, Malformed};
-use crate::vm::abi::RawEnv;
-use crate::vm::{Env, ObjectType, Term};
+use crate::vm::{Env, Loading, ObjectType, Term};
 
 static HANDED: ObjectType<Mutex<Option<TcpStream>>> = ObjectType::new(c"handed");
 
-/// # Safety
-/// Only while the VM loads the library.
-pub(crate) unsafe fn open(env: *mut RawEnv) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { HANDED.open(env) }
+pub(crate) fn open(loading: &Loading) -> bool {
+    HANDED.open(loading)
 }
 
 /// A connection that was given away and waits to be taken, within this node. Whoever takes it first has it; if nobody does, it is

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::abi::{DIRTY_CPU, DIRTY_IO, Entry, Func, Function, RESOURCE_TYPE_INIT_SIZE, RawEnv, RawTerm, VERSION};
+use super::object::Loading;
 use super::panic::Panic;
 use super::{Env, Term, Turn, attach, room, vm, words};
 use crate::data::Data;
@@ -204,7 +205,8 @@ unsafe extern "C" fn load(env: *mut RawEnv, _: *mut *mut c_void, _: RawTerm) -> 
     // SAFETY: as above.
     unsafe { room::learn(env) };
     // SAFETY: the VM is loading the library, and this is the environment of that.
-    let opened = unsafe { process::open(env) && super::watched::open(env) && crate::net::open(env) };
+    let loading = unsafe { Loading::new(env) };
+    let opened = process::open(&loading) && super::watched::open(&loading) && crate::net::open(&loading);
     c_int::from(!opened)
 }
 

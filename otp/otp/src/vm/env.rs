@@ -69,6 +69,18 @@ impl<'a> Env<'a> {
         self.adopt(words::of_integer(value).unwrap_or_else(|| unsafe { (vm().make_int64)(self.raw(), value) }))
     }
 
+    pub(crate) fn unsigned(self, value: u64) -> Term<'a> {
+        // SAFETY: makes a term of a number.
+        self.adopt(unsafe { (vm().make_uint64)(self.raw(), value) })
+    }
+
+    /// `None` of what is no number or not finite, which Erlang has no float for.
+    #[inline]
+    pub(crate) fn float(self, value: f64) -> Option<Term<'a>> {
+        // SAFETY: makes a term of a finite number; of another the VM would make an exception.
+        value.is_finite().then(|| self.adopt(unsafe { (vm().make_double)(self.raw(), value) }))
+    }
+
     /// A reference that no other is equal to.
     pub fn new_reference(self) -> Term<'a> {
         // SAFETY: the environment is valid.

@@ -1,6 +1,7 @@
 //! The Erlang VM: its native interface, wrapped so that what is wrong does not compile or is an error value.
 //!
-//! All `unsafe` of the library is in here. The invariants on which the safe wrappers rest:
+//! `unsafe` is in here, in `process` (who uses the state of a process) and in `ask` (what `cargo otp` asks a library), and the compiler
+//! refuses it elsewhere. The invariants on which the safe wrappers rest:
 //!
 //! - An [`Env`] exists only while the VM runs one of our functions with it (or while the message that owns it does), because
 //!   its lifetime is that of the borrow that a trampoline hands out; a [`Term`] cannot outlive its environment.
@@ -34,7 +35,7 @@ pub(crate) use entry::part;
 pub use env::Env;
 pub(crate) use env::send_from_anywhere;
 pub(crate) use kept::Kept;
-pub(crate) use object::ObjectType;
+pub(crate) use object::{Loading, ObjectType};
 pub(crate) use stack::lowest;
 pub use term::{MapEntries, Term, Tuple};
 pub(crate) use turn::{Form, OUTSIDE, Within, in_call, try_turn, turn, within};

@@ -17,6 +17,22 @@ pub(crate) struct ObjectType<T> {
     _kept: PhantomData<fn(T) -> T>,
 }
 
+/// That the VM is loading the library now, which is when kinds are made known to it.
+#[derive(Debug)]
+pub(crate) struct Loading(*mut RawEnv);
+
+impl Loading {
+    /// # Safety
+    /// The VM is loading the library as long as this lives, and this is the environment of that.
+    pub(super) unsafe fn new(env: *mut RawEnv) -> Self {
+        Self(env)
+    }
+
+    pub(super) fn env(&self) -> *mut RawEnv {
+        self.0
+    }
+}
+
 /// Any process may have the reference, so the value is only ever lent as `&T`, to several threads at once.
 impl<T: Send + Sync + 'static> ObjectType<T> {
     pub(crate) const fn new(name: &'static CStr) -> Self {
@@ -25,14 +41,11 @@ impl<T: Send + Sync + 'static> ObjectType<T> {
     }
 
     /// Makes the kind known to the VM; `false` when it refuses.
-    ///
-    /// # Safety
-    /// Only while the VM loads the library, with the environment of that.
-    pub(crate) unsafe fn open(&self, env: *mut RawEnv) -> bool {
-        // SAFETY: the caller's promise; the name ends in NUL, and a null module means the one that is being loaded.
+    pub(crate) fn open(&self, loading: &Loading) -> bool {
+        // SAFETY: the VM is loading the library; the name ends in NUL, and a null module means the one that is being loaded.
         let opened = unsafe {
             (vm().open_resource_type)(
-                env,
+                loading.env(),
                 ptr::null(),
                 self.name.as_ptr(),
                 Some(destroy::<T>),

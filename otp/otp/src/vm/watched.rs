@@ -15,6 +15,7 @@ use super::abi::{
     RT_CREATE, RawEnv, RawPid, ResourceType, ResourceTypeInit, SELECT_CANCEL, SELECT_CUSTOM_MSG, SELECT_READ,
     SELECT_STOP, SELECT_WRITE,
 };
+use super::object::Loading;
 use super::overdue::{self, Object};
 use super::{Env, Term, try_turn, vm};
 
@@ -54,15 +55,13 @@ struct Inside {
 }
 
 /// Makes the kind known to the VM; `false` when it refuses.
-///
-/// # Safety
-/// Only while the VM loads the library, with the environment of that.
-pub(crate) unsafe fn open(env: *mut RawEnv) -> bool {
+pub(super) fn open(loading: &Loading) -> bool {
     let init =
         ResourceTypeInit { dtor: None, stop: Some(stopped), down: ptr::null(), members: 2, dyncall: ptr::null() };
-    // SAFETY: the caller's promise; the name ends in NUL, and `init` says how many of its members count.
+    let name = c"watched".as_ptr();
+    // SAFETY: the VM is loading the library; the name ends in NUL, and `init` says how many of its members count.
     let opened =
-        unsafe { (vm().open_resource_type_x)(env, c"watched".as_ptr(), &raw const init, RT_CREATE, ptr::null_mut()) };
+        unsafe { (vm().open_resource_type_x)(loading.env(), name, &raw const init, RT_CREATE, ptr::null_mut()) };
     TYPE.store(opened, Ordering::Release);
     !opened.is_null()
 }
