@@ -1,5 +1,6 @@
 //! What `otp` promises, told by tests that run inside of a VM. `tests/in_the_vm.rs` starts it.
 
+mod calls;
 mod cluster;
 mod dirty;
 mod links;

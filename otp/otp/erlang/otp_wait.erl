@@ -5,14 +5,21 @@
 -module('MODULE_wait').
 
 -export([settle/2, task/1, work/1, plain/2, raise/3]).
-%% An alias is asked for by a pair that is no list.
--dialyzer({no_improper_lists, [order/3, ask/2, call/3]}).
+%% An alias is asked for by a pair that is no list, and what came of a call is such a pair too.
+-import('MODULE_call', [send/2, whom/1, here/1, watch/2, ask/2, call/3, call_watched/5, late/2]).
+-dialyzer({no_improper_lists, [settle/2, watching/5, order/3, await/2, forget/2]}).
+
+%% A queue of fewer messages may be looked through for an answer, and how long it is is asked once in so many calls: while a callback
+%% runs it only grows, so it happens once at most that it has become long in between.
+-define(SHORT, 16).
+-define(CALLS, 32).
 
 %% What the native half says until the callback has come to its end; that result is returned. In between, Waits holds what is
 %% waited for under its reference, and that reference under its number.
 settle({call, Number, To, Request, Time}, Slot) ->
     %% One call and nothing else, as nearly always: received without a look at the rest of the queue.
-    settle('MODULE':resume(Slot, [{Number, call(To, Request, Time)}]), Slot);
+    Process = here(To),
+    again('MODULE':resume(Slot, [Number | call(Process, Request, Time)]), Process, Slot);
 settle({orders, Orders, Result}, Slot) ->
     go(Result, Slot, [], #{}, Orders);
 settle(Result, Slot) when Result =:= wait; Result =:= listen; Result =:= yield ->
@@ -45,6 +52,34 @@ resume(Slot, Events, Waits) ->
         {call, _, _, _, _} = Order -> go(wait, Slot, [], Waits, [Order]);
         Result -> go(Result, Slot, [], Waits, [])
     end.
+
+%% Whoever is asked a second time is watched from then on, until the callback asks somebody else, waits for something else or has come
+%% to its end: to begin and to end that at each call is a fourth of what the call takes.
+again({call, _, To, _, _} = Call, Process, Slot) when is_pid(Process), node(Process) =:= node(), Process =/= self() ->
+    %% An answer is looked for in the whole queue then, which must not be long.
+    case here(To) =:= Process andalso process_info(self(), message_queue_len) of
+        {_, Length} when Length < ?SHORT ->
+            watching(Call, Process, erlang:monitor(process, Process, [{alias, demonitor}]), ?CALLS, Slot);
+        _ ->
+            settle(Call, Slot)
+    end;
+again(Result, _Process, Slot) ->
+    settle(Result, Slot).
+
+watching({call, Number, To, Request, Time} = Call, Process, Ref, Calls, Slot) when Calls > 0 ->
+    case here(To) of
+        Process ->
+            case call_watched(Process, Ref, Number, Request, Time) of
+                {over, Event} -> settle('MODULE':resume(Slot, [Number | Event]), Slot);
+                Answer -> watching('MODULE':resume(Slot, [Number | Answer]), Process, Ref, Calls - 1, Slot)
+            end;
+        _ ->
+            erlang:demonitor(Ref, [flush]),
+            settle(Call, Slot)
+    end;
+watching(Result, Process, Ref, _Calls, Slot) ->
+    erlang:demonitor(Ref, [flush]),
+    again(Result, Process, Slot).
 
 %% ---------------------------------------------------------------- orders
 
@@ -187,92 +222,6 @@ flush(Ref) ->
         ok
     end.
 
-send({global, Name}, Message) -> catch global:send(Name, Message);
-send({via, Module, Name}, Message) -> catch Module:send(Name, Message);
-send(To, Message) -> catch erlang:send(To, Message).
-
-%% A process that stands for what is called: calls and monitors know no global names.
-whom({global, Name}) -> found(global:whereis_name(Name));
-whom({via, Module, Name}) -> found(try Module:whereis_name(Name) catch _:_ -> undefined end);
-whom(To) -> To.
-
-%% A name that nobody can bear, so that nobody is found.
-found(undefined) -> '';
-found(Process) -> Process.
-
-%% An address may come from anybody, so what stands in it for a node, say, may be none. Nobody is there then.
-watch(Process, Options) ->
-    try erlang:monitor(process, Process, Options)
-    catch error:badarg -> erlang:monitor(process, '', Options)
-    end.
-
-%% ---------------------------------------------------------------- calls
-
-%% Asks as gen_server:call does: whatever comes after the wait is over goes to an alias that is gone.
-ask(To, Request) ->
-    case whom(To) of
-        Own when Own =:= self() ->
-            {down, calling_self};
-        Process ->
-            case is_atom(Process) andalso whereis(Process) =:= self() of
-                true -> {down, calling_self};
-                false ->
-                    Ref = watch(Process, [{alias, reply_demonitor}]),
-                    catch erlang:send(Process, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect]),
-                    Ref
-            end
-    end.
-
-call(To, Request, infinity) when is_pid(To), To =/= self(), node(To) =:= node() ->
-    %% Nothing comes after the wait is over: it ends with the answer or with the process.
-    Ref = erlang:monitor(process, To),
-    To ! {'$gen_call', {self(), Ref}, Request},
-    receive
-        {Ref, Reply} ->
-            erlang:demonitor(Ref, [flush]),
-            {reply, Reply};
-        {'DOWN', Ref, _, _, Reason} ->
-            {down, Reason}
-    end;
-call(To, Request, Time) when is_pid(To), To =/= self() ->
-    Ref = erlang:monitor(process, To, [{alias, reply_demonitor}]),
-    erlang:send(To, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect]),
-    receive
-        {[alias | Ref], Reply} -> {reply, Reply};
-        {'DOWN', Ref, _, _, Reason} -> {down, Reason}
-    after Time ->
-        late(Ref)
-    end;
-call(To, Request, Time) when is_atom(To) ->
-    case whereis(To) of
-        undefined -> {down, noproc};
-        Process when Process =:= self(); is_port(Process) -> called(To, Request, Time);
-        Process -> call(Process, Request, Time)
-    end;
-call(To, Request, Time) ->
-    called(To, Request, Time).
-
-called(To, Request, Time) ->
-    case ask(To, Request) of
-        {down, _} = Down -> Down;
-        Ref ->
-            receive
-                {[alias | Ref], Reply} -> {reply, Reply};
-                {'DOWN', Ref, _, _, Reason} -> {down, Reason}
-            after Time ->
-                late(Ref)
-            end
-    end.
-
-%% The time is over, but the answer may have come while that was found out.
-late(Ref) ->
-    erlang:demonitor(Ref, [flush]),
-    receive
-        {[alias | Ref], Reply} -> {reply, Reply}
-    after 0 ->
-        timeout
-    end.
-
 %% ---------------------------------------------------------------- waiting
 
 %% What came of that which is waited for; nothing when the callback is woken, or the time is over.
@@ -300,7 +249,7 @@ await(Waits, Time) ->
             end;
         {timeout, Ref, limit} when is_map_key(Ref, Waits) ->
             #{Ref := {limit, Call}} = Waits,
-            came(Call, late(Call), Waits);
+            came(Call, late(Call, [alias | Call]), Waits);
         {timeout, Ref, timer} when is_map_key(Ref, Waits) ->
             came(Ref, timeout, Waits);
         {Ref, Message} when is_reference(Ref), is_map_key(Ref, Waits) ->
@@ -322,10 +271,10 @@ forget(Ref, Waits) ->
         #{Ref := {call, _Number, Limit}} ->
             _ = erlang:cancel_timer(Limit),
             receive {timeout, Limit, _} -> ok after 0 -> ok end,
-            _ = late(Ref),
+            _ = late(Ref, [alias | Ref]),
             maps:without([Ref, Limit], Waits);
         #{Ref := {call, _Number}} ->
-            _ = late(Ref),
+            _ = late(Ref, [alias | Ref]),
             maps:remove(Ref, Waits);
         #{Ref := {timer, _Number}} ->
             _ = erlang:cancel_timer(Ref),

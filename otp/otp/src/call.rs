@@ -18,6 +18,9 @@ type Request = Box<dyn for<'a> FnOnce(Env<'a>) -> Term<'a> + Send>;
 /// A call that is made when this is first awaited. It has five seconds unless [`Call::within`] says otherwise, as in OTP.
 #[must_use = "a call is made when it is awaited"]
 pub struct Call<R> {
+    to: To,
+    time: Option<Duration>,
+    read: Read<R>,
     state: State<R>,
 }
 
@@ -25,9 +28,9 @@ pub struct Call<R> {
 type Read<R> = fn(Term<'_>) -> Result<R, CallError>;
 
 enum State<R> {
-    New { to: To, request: Request, read: Read<R>, time: Option<Duration> },
-    Made(Ordered<Result<R, CallError>>, Option<Duration>),
-    Over,
+    /// `None` once it was answered.
+    New(Option<Request>),
+    Made(Ordered<Result<R, CallError>>),
 }
 
 impl<R> fmt::Debug for Call<R> {
@@ -52,22 +55,18 @@ impl<R> Call<R> {
         request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static,
         read: Read<R>,
     ) -> Self {
-        Self { state: State::New { to, request: Box::new(request), read, time: Some(Duration::from_secs(5)) } }
+        Self { to, time: Some(Duration::from_secs(5)), read, state: State::New(Some(Box::new(request))) }
     }
 
     /// How long to wait for the answer. One that comes later is dropped.
     pub fn within(mut self, limit: Duration) -> Self {
-        if let State::New { time, .. } = &mut self.state {
-            *time = Some(limit);
-        }
+        self.time = Some(limit);
         self
     }
 
     /// Waits as long as who was asked is there.
     pub fn without_limit(mut self) -> Self {
-        if let State::New { time, .. } = &mut self.state {
-            *time = None;
-        }
+        self.time = None;
         self
     }
 }
@@ -76,27 +75,30 @@ impl<R: Send + 'static> Future for Call<R> {
     type Output = Result<R, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if let State::New { .. } = self.state {
-            let State::New { to, request, read, time } = std::mem::replace(&mut self.state, State::Over) else {
-                return Poll::Pending;
-            };
-            let ask = |env: Env<'_>, turn: &Turn, number: u64| {
-                let limit = time.map_or_else(|| atom!("infinity").term(env), |time| milliseconds(time).encode(env));
-                turn.order(env, atom!("call"), &[number.encode(env), to.encode(env), request(env), limit]);
-            };
-            self.state = State::Made(Ordered::new(context, ask, read), time);
-            return Poll::Pending;
+        let call = &mut *self;
+        match &mut call.state {
+            State::New(request) => {
+                let Some(request) = request.take() else { panic!("this call was polled after it had been answered") };
+                let limit = call.time;
+                let ask = |env: Env<'_>, turn: &Turn, number: u64| {
+                    let limit =
+                        limit.map_or_else(|| atom!("infinity").term(env), |time| milliseconds(time).encode(env));
+                    let [to, request] = [call.to.encode(env), request(env)];
+                    let call = [atom!("call").raw(env), number.encode(env).raw(), to.raw(), request.raw(), limit.raw()];
+                    turn.order_tuple(env, &call);
+                };
+                call.state = State::Made(Ordered::new(context, ask, call.read));
+                Poll::Pending
+            }
+            State::Made(ordered) => {
+                let Poll::Ready(answer) = Pin::new(ordered).poll(context) else { return Poll::Pending };
+                call.state = State::New(None);
+                Poll::Ready(answer.map_err(|error| match error {
+                    CallError::Timeout(_) => CallError::Timeout(call.time.unwrap_or_default()),
+                    other => other,
+                }))
+            }
         }
-        let State::Made(ordered, time) = &mut self.state else {
-            panic!("this call was polled after it had been answered");
-        };
-        let time = *time;
-        let Poll::Ready(answer) = Pin::new(ordered).poll(context) else { return Poll::Pending };
-        self.state = State::Over;
-        Poll::Ready(answer.map_err(|error| match error {
-            CallError::Timeout(_) => CallError::Timeout(time.unwrap_or_default()),
-            other => other,
-        }))
     }
 }
 

@@ -81,6 +81,7 @@ pub fn sources(native: &str) -> Vec<Source> {
     let own = |template: &str| template.replace("'MODULE", &format!("'{native}"));
     let mut sources = vec![
         module(native, own(include_str!("../erlang/otp_native.erl"))),
+        module(&format!("{native}_call"), own(include_str!("../erlang/otp_call.erl"))),
         module(&format!("{native}_wait"), own(include_str!("../erlang/otp_wait.erl"))),
         module(&format!("{native}_observe"), own(include_str!("../erlang/otp_observe.erl"))),
         module(&format!("{native}_event"), own(include_str!("../erlang/otp_event.erl"))),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -11,13 +12,17 @@ use crate::data::{Any, Data};
 use crate::vm::abi::RawTerm;
 use crate::vm::{Env, Term, Turn, try_turn, turn};
 
-/// What a process waits for, by the numbers of its orders. One that waits for nothing has nothing here.
+/// What a process waits for, by the numbers of its orders.
 #[derive(Default)]
-pub(crate) struct Waits(Option<Box<Inner>>);
+pub(crate) struct Waits {
+    /// Nearly always there is no other.
+    first: Option<Waiting>,
+    others: Option<Box<Others>>,
+}
 
 #[derive(Default)]
-struct Inner {
-    /// Those that wait, hardly ever more than a few.
+struct Others {
+    /// Hardly ever more than a few.
     waiting: Vec<Waiting>,
     /// What is to be done on a scheduler that may be held up.
     jobs: Vec<(u64, Job)>,
@@ -41,41 +46,79 @@ enum Came {
     Before(Any),
 }
 
+/// A waker that is no longer needed. It is somebody else's code, and is dropped while nothing is borrowed.
+type Old = Option<Waker>;
+
 impl Waits {
     pub(crate) fn add_job(&mut self, number: u64, job: Job) {
-        self.0.get_or_insert_default().jobs.push((number, job));
+        self.others.get_or_insert_default().jobs.push((number, job));
     }
 
     pub(super) fn take_job(&mut self, number: u64) -> Option<Job> {
-        let jobs = &mut self.0.as_mut()?.jobs;
+        let jobs = &mut self.others.as_mut()?.jobs;
         let at = jobs.iter().position(|job| job.0 == number)?;
         Some(jobs.swap_remove(at).1)
     }
 
+    #[inline]
     fn put(&mut self, waiting: Waiting) {
-        self.0.get_or_insert_default().waiting.push(waiting);
+        match &mut self.first {
+            first @ None => *first = Some(waiting),
+            Some(_) => self.others.get_or_insert_default().waiting.push(waiting),
+        }
     }
 
+    #[inline]
+    fn all(&mut self) -> impl Iterator<Item = &mut Waiting> {
+        self.first.iter_mut().chain(self.others.iter_mut().flat_map(|others| &mut others.waiting))
+    }
+
+    #[inline]
     fn find(&mut self, number: u64) -> Option<&mut Waiting> {
-        self.0.as_mut()?.waiting.iter_mut().find(|waiting| waiting.number == number)
+        self.all().find(|waiting| waiting.number == number)
     }
 
+    #[inline]
     fn take(&mut self, number: u64) -> Option<Waiting> {
-        let waiting = &mut self.0.as_mut()?.waiting;
+        if let Some(waiting) = self.first.take_if(|first| first.number == number) {
+            return Some(waiting);
+        }
+        let waiting = &mut self.others.as_mut()?.waiting;
         let at = waiting.iter().position(|waiting| waiting.number == number)?;
         Some(waiting.swap_remove(at))
     }
 
-    /// Notes what came, `[{Number, Event}, …]`, and wakes who is to be woken.
+    /// What came for this number, which then is waited for no longer; or `Nothing`, and then `waker` is to be woken.
+    #[inline]
+    fn look(&mut self, number: u64, waker: Option<Waker>) -> Option<(Came, Old)> {
+        let waiting = self.find(number)?;
+        if let Came::Nothing = waiting.came {
+            return Some((Came::Nothing, mem::replace(&mut waiting.waker, waker)));
+        }
+        self.take(number).map(|waiting| (waiting.came, waiting.waker))
+    }
+
+    /// Notes what came, `[{Number, Event}, …]` or `[Number | Event]`, and wakes who is to be woken.
+    #[inline]
     pub(super) fn arrived(&mut self, events: Term<'_>) {
-        let mut rest = events;
-        while let Some((event, others)) = rest.cell() {
+        let Some((first, mut rest)) = events.cell() else { return };
+        let Some([mut number, mut event]) = first.tuple().and_then(|event| event.array()) else {
+            return self.came(first, rest);
+        };
+        self.came(number, event);
+        while let Some((other, others)) = rest.cell() {
             rest = others;
-            let Some([number, event]) = event.tuple().and_then(|event| event.array()) else { continue };
-            let Some(waiting) = u64::decode(number).ok().and_then(|number| self.find(number)) else { continue };
-            if !matches!(waiting.came, Came::Nothing) {
-                continue;
+            if let Some(both) = other.tuple().and_then(|event| event.array()) {
+                [number, event] = both;
+                self.came(number, event);
             }
+        }
+    }
+
+    #[inline]
+    fn came(&mut self, number: Term<'_>, event: Term<'_>) {
+        let Some(waiting) = u64::decode(number).ok().and_then(|number| self.find(number)) else { return };
+        if let Came::Nothing = waiting.came {
             waiting.came = Came::Now(event.raw());
             if let Some(waker) = waiting.waker.take() {
                 waker.wake();
@@ -84,8 +127,9 @@ impl Waits {
     }
 
     /// Keeps what came in this call and was not taken in it.
+    #[inline]
     pub(super) fn keep(&mut self, env: Env<'_>) {
-        for waiting in self.0.iter_mut().flat_map(|inner| &mut inner.waiting) {
+        for waiting in self.all() {
             if let Came::Now(event) = waiting.came {
                 waiting.came = Came::Before(Any::keep(env.adopt(event)));
             }
@@ -95,12 +139,15 @@ impl Waits {
 
 impl fmt::Debug for Waits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waiting = self.0.iter().flat_map(|inner| &inner.waiting);
+        let waiting = self.first.iter().chain(self.others.iter().flat_map(|others| &others.waiting));
         f.debug_set().entries(waiting.map(|waiting| waiting.number)).finish()
     }
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// The number of no order.
+const OVER: u64 = 0;
 
 /// A number that no other order of this library bears.
 pub(crate) fn number() -> u64 {
@@ -119,6 +166,7 @@ type Read<T> = fn(Term<'_>) -> T;
 
 /// An order that was given, whose answer comes later.
 pub(crate) struct Ordered<T> {
+    /// [`OVER`] once the answer was taken.
     number: u64,
     read: Read<T>,
 }
@@ -128,6 +176,7 @@ impl<T> Ordered<T> {
     ///
     /// # Panics
     /// Where no future is polled whose process would wait.
+    #[inline]
     pub(crate) fn new(context: &Context<'_>, ask: impl FnOnce(Env<'_>, &Turn, u64), read: Read<T>) -> Self {
         turn(|env, turn| {
             let (number, waker) = (number(), others_waker(context, turn));
@@ -148,21 +197,19 @@ fn others_waker(context: &Context<'_>, turn: &Turn) -> Option<Waker> {
 impl<T> Future for Ordered<T> {
     type Output = T;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         turn(|env, turn| {
-            // A waker is somebody else's code, and runs while nothing is borrowed.
             let waker = others_waker(context, turn);
-            let waiting = turn.waits(|waits| waits.take(self.number));
-            let mut waiting = waiting.flatten().expect("this future was begun in another callback, which has ended");
-            match waiting.came {
-                Came::Nothing => {
-                    let _before = std::mem::replace(&mut waiting.waker, waker);
-                    turn.waits(|waits| waits.put(waiting));
-                    Poll::Pending
-                }
-                Came::Now(event) => Poll::Ready((self.read)(env.adopt(event))),
-                Came::Before(event) => Poll::Ready(event.read(self.read)),
-            }
+            let looked = turn.waits(|waits| waits.look(self.number, waker)).flatten();
+            let (came, _old) = looked.expect("this future was begun in another callback, which has ended");
+            let result = match came {
+                Came::Nothing => return Poll::Pending,
+                Came::Now(event) => (self.read)(env.adopt(event)),
+                Came::Before(event) => event.read(self.read),
+            };
+            self.number = OVER;
+            Poll::Ready(result)
         })
     }
 }
@@ -170,7 +217,11 @@ impl<T> Future for Ordered<T> {
 impl<T> Unpin for Ordered<T> {}
 
 impl<T> Drop for Ordered<T> {
+    #[inline]
     fn drop(&mut self) {
+        if self.number == OVER {
+            return;
+        }
         // Outside of a call the process is gone, and what it waited for with it.
         try_turn(|env, turn| {
             // A job is somebody else's code, and is dropped while nothing is borrowed.
@@ -215,7 +266,7 @@ impl<T> Future for Wait<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        match std::mem::replace(&mut self.state, State::Over) {
+        match mem::replace(&mut self.state, State::Over) {
             State::Asked(ask, read) => {
                 self.state = State::Ordered(Ordered::new(context, ask, read));
                 Poll::Pending

@@ -41,8 +41,9 @@ pub struct Turn {
     raw: *mut RawEnv,
     /// Whether it came on a scheduler that may be held up.
     pub(crate) dirty: bool,
-    orders: RefCell<Vec<RawTerm>>,
     rest: Cell<Rest>,
+    /// What was ordered, where that is more than one thing.
+    orders: RefCell<Vec<RawTerm>>,
     /// Whether the Erlang half knows what to do with a message that is still to be sent: the loop of gen_servers does.
     pub(crate) hands_over: Cell<bool>,
     /// The future that is polled.
@@ -58,7 +59,9 @@ enum Rest {
     /// This message is to be sent, the last one of several. When the call comes to nothing else, the Erlang half does it, which takes
     /// less time than doing so here.
     Send(RawPid, Form, RawTerm),
-    /// There are orders.
+    /// This was ordered.
+    Order(RawTerm),
+    /// Several things were.
     Orders,
 }
 
@@ -82,8 +85,8 @@ impl Turn {
         Self {
             raw: env.raw(),
             dirty,
-            orders: RefCell::new(Vec::new()),
             rest: Cell::new(Rest::Nothing),
+            orders: RefCell::new(Vec::new()),
             hands_over: Cell::new(false),
             polled: Cell::new(None),
             answer: Cell::new(None),
@@ -132,26 +135,50 @@ impl Turn {
 
     /// Orders `{What, Element, …}` of the Erlang half.
     pub(crate) fn order<'a>(&self, env: Env<'a>, what: &Atom, elements: &[Term<'a>]) {
-        self.send_last(env);
         let mut all = [what.raw(env); MOST_ELEMENTS + 1];
         for (place, element) in all[1..].iter_mut().zip(elements) {
             *place = element.raw();
         }
-        self.orders.borrow_mut().push(env.tuple(&all[..=elements.len()]).raw());
-        self.rest.set(Rest::Orders);
+        self.order_tuple(env, &all[..=elements.len()]);
+    }
+
+    /// Orders a tuple of these.
+    #[inline]
+    pub(crate) fn order_tuple(&self, env: Env<'_>, elements: &[RawTerm]) {
+        self.send_last(env);
+        let order = env.tuple(elements).raw();
+        match self.rest.get() {
+            Rest::Nothing | Rest::Send(..) => self.rest.set(Rest::Order(order)),
+            Rest::Order(first) => {
+                self.orders.borrow_mut().extend([first, order]);
+                self.rest.set(Rest::Orders);
+            }
+            Rest::Orders => self.orders.borrow_mut().push(order),
+        }
     }
 
     /// How much was ordered.
     pub(crate) fn ordered(&self) -> usize {
-        self.orders.borrow().len()
+        match self.rest.get() {
+            Rest::Nothing | Rest::Send(..) => 0,
+            Rest::Order(_) => 1,
+            Rest::Orders => self.orders.borrow().len(),
+        }
     }
 
     /// Takes away what was ordered, because nobody will do it.
     pub(crate) fn undone(&self) -> Vec<RawTerm> {
-        if matches!(self.rest.get(), Rest::Orders) {
-            self.rest.set(Rest::Nothing);
+        match self.rest.get() {
+            Rest::Nothing | Rest::Send(..) => Vec::new(),
+            Rest::Order(only) => {
+                self.rest.set(Rest::Nothing);
+                vec![only]
+            }
+            Rest::Orders => {
+                self.rest.set(Rest::Nothing);
+                self.orders.take()
+            }
         }
-        self.orders.take()
     }
 
     /// Sends what is still to be sent.
@@ -183,7 +210,9 @@ impl Turn {
                 self.send_last(env);
                 self.rest.set(Rest::Send(to, form, content.raw()));
             }
-            Rest::Orders => self.order(env, crate::atom!("send"), &[env.adopt(to.pid), form.message(content)]),
+            Rest::Order(_) | Rest::Orders => {
+                self.order(env, crate::atom!("send"), &[env.adopt(to.pid), form.message(content)]);
+            }
         }
     }
 
@@ -231,7 +260,8 @@ impl Turn {
                 env.cell(env.adopt(request), env.adopt(to.pid))
             }
             Rest::Send(..) => self.with_last(env, result),
-            Rest::Orders => self.with_orders(env, result),
+            Rest::Order(order) => self.with_order(env, order, result),
+            Rest::Orders => self.with_orders(env, self.orders.take(), result),
         }
     }
 
@@ -247,14 +277,16 @@ impl Turn {
     }
 
     #[inline(never)]
-    fn with_orders<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
-        let orders = self.orders.take();
-        if let &[only] = orders.as_slice()
-            && result.is(crate::atom!("wait"))
-            && env.adopt(only).tuple().and_then(|order| order.get(0)).is_some_and(|what| what.is(crate::atom!("call")))
-        {
-            return env.adopt(only);
+    fn with_order<'a>(&self, env: Env<'a>, order: RawTerm, result: Term<'a>) -> Term<'a> {
+        let is_call = |order: Term<'_>| order.tuple()?.get(0).map(|what| what.is(crate::atom!("call")));
+        if result.is(crate::atom!("wait")) && is_call(env.adopt(order)) == Some(true) {
+            return env.adopt(order);
         }
+        self.with_orders(env, vec![order], result)
+    }
+
+    #[cold]
+    fn with_orders<'a>(&self, env: Env<'a>, orders: Vec<RawTerm>, result: Term<'a>) -> Term<'a> {
         env.tuple(&[crate::atom!("orders").raw(env), env.list(&orders).raw(), result.raw()])
     }
 }
