@@ -17,7 +17,7 @@
 
 init(Number, Arguments) ->
     try 'MODULE':init(Number, Arguments) of
-        {Slot, Result} when is_reference(Slot) -> initial('MODULE_wait':settle(Result, Slot), Slot);
+        {Slot, _Place, Result} when is_reference(Slot) -> initial('MODULE_wait':settle(Result, Slot), Slot);
         Else -> initial(Else, none)
     catch
         Class:Error:Stack -> 'MODULE_wait':raise(Class, Error, Stack)

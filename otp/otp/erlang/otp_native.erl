@@ -15,6 +15,7 @@
 %%   {then, Send, Next}           send as above, then do as gen_server's return says
 %%   {orders, Orders, Result}     do that first (MODULE_wait)
 %%   {call, Number, …}            the order of a call and nothing else, which is waited for (MODULE_wait)
+%%   {apply, Number, …}           the same of a function of Erlang's
 %%   wait, listen, yield          the callback waits: go on with it when something came (MODULE_wait)
 %%   {answer, Reply, Next}        a callback that waited has come to its reply
 %%   {unknown, Why}               nobody is there for this message; with a third, what is to be sent first
@@ -69,9 +70,9 @@ enter(Starter, Module, Number, Name, Argument, Options) ->
         true ->
             has(trap_exit, Options) andalso process_flag(trap_exit, true),
             try initial(init(Number, Argument)) of
-                {ok, Slot} ->
+                {ok, Slot, Place} ->
                     proc_lib:init_ack(Starter, {ok, self()}),
-                    begin_with(self({Starter, name(Name), Module, Number, Options, infinity}, Slot, []));
+                    begin_with(self({Starter, name(Name), Module, Number, Options, infinity}, Slot, Place, []));
                 ignore ->
                     unregister_name(Name),
                     proc_lib:init_ack(Starter, ignore),
@@ -96,9 +97,9 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
     put('$initial_call', {Module, init, 1}),
     has(trap_exit, Options) andalso process_flag(trap_exit, true),
     try initial(init(Number, Argument)) of
-        {ok, Slot} ->
+        {ok, Slot, Place} ->
             answer(From, {ok, self()}),
-            begin_with(self({Pool, self(), Module, Number, Options, infinity}, Slot, []));
+            begin_with(self({Pool, self(), Module, Number, Options, infinity}, Slot, Place, []));
         ignore ->
             answer(From, ignore),
             exit({shutdown, {'$otp_no_start', ignore}});
@@ -126,11 +127,11 @@ no_start({first, From}, Reason, _Why) ->
 answer(nobody, _Answer) -> ok;
 answer(From, Answer) -> gen:reply(From, Answer).
 
-initial({Slot, ok}) when is_reference(Slot) ->
-    {ok, Slot};
-initial({Slot, Result}) when is_reference(Slot) ->
+initial({Slot, Place, ok}) ->
+    {ok, Slot, Place};
+initial({Slot, Place, Result}) when is_reference(Slot) ->
     case 'MODULE_wait':settle(Result, Slot) of
-        ok -> {ok, Slot};
+        ok -> {ok, Slot, Place};
         Else -> Else
     end;
 initial(Else) ->
@@ -232,7 +233,7 @@ sent(To, Message, Self) ->
 
 other({orders, _, _} = Result, Message, Self) ->
     settled(Result, Message, Self);
-other({call, _, _, _, _} = Result, Message, Self) ->
+other({What, _, _, _, _} = Result, Message, Self) when What =:= call; What =:= apply ->
     settled(Result, Message, Self);
 other(Result, Message, Self) when Result =:= wait; Result =:= listen; Result =:= yield ->
     settled(Result, Message, Self);
@@ -329,12 +330,13 @@ failed(Class, Error, Stack, Message, Self) ->
     log_end({Reason, Bare}, Message, Self),
     erlang:raise(Class, Reason, Bare).
 
-%% As gen_server tells it, so that whatever reads such reports reads this one.
+%% As gen_server tells it, so that whatever reads such reports reads this one. Where none is wanted, none is made.
 log_end(Reason, Message, #self{slot = Slot, name = Name, debug = Debug}) ->
-    logger:error(#{label => {gen_server, terminate}, name => Name, last_message => Message, state => shown(Slot),
-                   log => sys:get_log(Debug), reason => Reason, client_info => undefined, process_label => undefined},
-                 #{domain => [otp], report_cb => fun gen_server:format_log/2,
-                   error_logger => #{tag => error, report_cb => fun gen_server:format_log/1}}).
+    _ = logger:allow(error, ?MODULE) andalso
+        logger:error(#{label => {gen_server, terminate}, name => Name, last_message => Message, state => shown(Slot),
+                       log => sys:get_log(Debug), reason => Reason, client_info => undefined, process_label => undefined},
+                     #{domain => [otp], report_cb => fun gen_server:format_log/2,
+                       error_logger => #{tag => error, report_cb => fun gen_server:format_log/1}}).
 
 shown(Slot) ->
     try on(Slot, state)
@@ -393,13 +395,13 @@ successor(Number, State) ->
 adopt(Next, About = {_, _, _, _, Options, _}, Debug) ->
     process_flag(trap_exit, has(trap_exit, Options)),
     Slot = adopted(Next),
-    go_on(self(About, Slot, Debug)).
+    go_on(self(About, Slot, place(Slot), Debug)).
 
 %% The end of one that was to go on here.
 -spec leave(term(), {reference(), list()}, tuple(), [sys:debug_option()]) -> no_return().
 leave(Reason, Next, About, Debug) ->
     Slot = adopted(Next),
-    stop(Reason, terminate, self(About, Slot, Debug)).
+    stop(Reason, terminate, self(About, Slot, place(Slot), Debug)).
 
 adopted({Slot, []}) ->
     Slot;
@@ -407,9 +409,9 @@ adopted({Slot, Orders}) ->
     'MODULE_wait':settle({orders, Orders, ok}, Slot),
     Slot.
 
-self({Parent, Name, Module, Number, Options, Time}, Slot, Debug) ->
+self({Parent, Name, Module, Number, Options, Time}, Slot, Place, Debug) ->
     #self{parent = Parent, name = Name, module = Module, number = Number, options = Options, slot = Slot,
-          place = place(Slot), debug = Debug, time = Time}.
+          place = Place, debug = Debug, time = Time}.
 
 system_get_state(#self{slot = Slot}) ->
     {ok, on(Slot, state)};

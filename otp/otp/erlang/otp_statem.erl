@@ -15,7 +15,7 @@
 init(Number, Arguments, Options) ->
     lists:member(trap_exit, Options) andalso process_flag(trap_exit, true),
     try 'MODULE':init(Number, Arguments) of
-        {Slot, Result} when is_reference(Slot) -> first('MODULE_wait':settle(Result, Slot), Slot, Options);
+        {Slot, _Place, Result} when is_reference(Slot) -> first('MODULE_wait':settle(Result, Slot), Slot, Options);
         Else -> Else
     catch
         Class:Error:Stack -> 'MODULE_wait':raise(Class, Error, Stack)

@@ -20,6 +20,8 @@ settle({call, Number, To, Request, Time}, Slot) ->
     %% One call and nothing else, as nearly always: received without a look at the rest of the queue.
     Process = here(To),
     again('MODULE':resume(Slot, [Number | call(Process, Request, Time)]), Process, Slot);
+settle({apply, Number, Module, Function, Arguments}, Slot) ->
+    settle('MODULE':resume(Slot, [Number | applied(Module, Function, Arguments)]), Slot);
 settle({orders, Orders, Result}, Slot) ->
     go(Result, Slot, [], #{}, Orders);
 settle(Result, Slot) when Result =:= wait; Result =:= listen; Result =:= yield ->
@@ -37,7 +39,12 @@ go(yield, Slot, Came, Waits, []) ->
     {Events, Waits1} = await(Waits, 0),
     resume(Slot, lists:reverse(Came, Events), Waits1);
 go(Result, Slot, Came, Waits, []) when Result =:= wait; Result =:= listen ->
-    {Events, Waits1} = await(Waits, case Came of [] -> infinity; _ -> 0 end),
+    {Events, Waits1} =
+        case Came of
+            [] -> await(Waits, infinity);
+            _ when map_size(Waits) =:= 0 -> {[], Waits};
+            _ -> await(Waits, 0)
+        end,
     resume(Slot, lists:reverse(Came, Events), Waits1);
 go(Final, _Slot, _Came, Waits, []) ->
     _ = [forget(Ref, Waits) || Ref <- maps:keys(Waits), is_reference(Ref)],
@@ -49,7 +56,7 @@ resume(Slot, Events, Waits) when map_size(Waits) =:= 0 ->
 resume(Slot, Events, Waits) ->
     case 'MODULE':resume(Slot, Events) of
         {orders, Orders, Result} -> go(Result, Slot, [], Waits, Orders);
-        {call, _, _, _, _} = Order -> go(wait, Slot, [], Waits, [Order]);
+        {What, _, _, _, _} = Order when What =:= call; What =:= apply -> go(wait, Slot, [], Waits, [Order]);
         Result -> go(Result, Slot, [], Waits, [])
     end.
 
@@ -129,11 +136,7 @@ order({cancel, Number}, _Slot, Waits) ->
         _ -> Waits
     end;
 order({apply, Number, Module, Function, Arguments}, _Slot, _Waits) ->
-    try apply(Module, Function, Arguments) of
-        Value -> {came, {Number, {ok, Value}}}
-    catch
-        Class:Reason -> {came, {Number, {raised, Class, Reason}}}
-    end;
+    {came, {Number, applied(Module, Function, Arguments)}};
 order({log, Level, Report, Metadata}, _Slot, Waits) ->
     'MODULE_observe':log(Level, Report, Metadata),
     Waits;
@@ -182,6 +185,13 @@ order({nursery, Words}, _Slot, Waits) ->
     Before = process_flag(min_heap_size, Words),
     _ = Before > Words andalso process_flag(min_heap_size, Before),
     Waits.
+
+applied(Module, Function, Arguments) ->
+    try apply(Module, Function, Arguments) of
+        Value -> {ok, Value}
+    catch
+        Class:Reason -> {raised, Class, Reason}
+    end.
 
 %% The process of a task.
 task(Worker) ->

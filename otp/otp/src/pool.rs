@@ -114,8 +114,9 @@ impl<S> PoolChild<S> {
 
 impl<S: Startable> From<PoolChild<S>> for Child {
     fn from(pool: PoolChild<S>) -> Self {
-        let id = pool.name.as_ref().map_or_else(|| format!("{}_pool", S::MODULE), |name| name.text().to_owned());
-        Child::new(S::MODULE, true, None, How::Pool { name: pool.name, config: pool.config }).id(id)
+        let id =
+            pool.name.as_ref().map_or_else(|| format!("{}_pool", S::module().name()), |name| name.text().to_owned());
+        Child::new(S::module().name(), true, None, How::Pool { name: pool.name, config: pool.config }).id(id)
     }
 }
 

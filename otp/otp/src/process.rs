@@ -85,11 +85,13 @@ pub(crate) fn slot<P: Process + 'static>(env: Env<'_>, process: P) -> Term<'_> {
     SLOTS.keep(env, Slot { place: place::fill(process) })
 }
 
-/// `{Slot, Result}`, or what there is instead of a process.
+/// `{Slot, Place, Result}`, or what there is instead of a process.
 pub(crate) fn init<'a>(env: Env<'a>, turn: &Turn, index: usize, argument: Term<'a>) -> Option<Term<'a>> {
     let behaviour = *behaviours().get(index)?;
     Some(match (behaviour.init)(env, turn, argument) {
-        Started::Process(slot, result) => env.tuple(&[slot.raw(), turn.with_rest(env, result).raw()]),
+        Started::Process(slot, result) => {
+            env.tuple(&[slot.raw(), place(env, slot)?.raw(), turn.with_rest(env, result).raw()])
+        }
         Started::Else(result) => {
             crate::observe::rescue(env, turn);
             result

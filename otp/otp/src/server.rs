@@ -263,7 +263,7 @@ pub fn start<'a, S: GenServer>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
     let at = At { env, turn };
     let begin = match S::Argument::decode_all(argument) {
         Ok(argument) => S::start(argument),
-        Err(wrong) => Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", S::MODULE).into())),
+        Err(wrong) => Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", S::module().name()).into())),
     };
     match begin {
         Begin::Now(Ok(state)) => Started::Process(slot(env, Hosted::new(Host::new(state))), atom!("ok").term(env)),

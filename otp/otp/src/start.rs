@@ -12,13 +12,13 @@ use crate::data::{Any, Data, Elements, Malformed};
 use crate::reason::Reason;
 use crate::server::Server;
 use crate::vm::abi::RawTerm;
-use crate::vm::{Env, Term, Turn};
-use crate::wait::Wait;
+use crate::vm::{Atom, Env, Term, Turn};
+use crate::wait::Ordered;
 
 /// What can be started: a gen_server, a gen_statem. The attributes write this.
 pub trait Startable: 'static {
     /// The name of its module in Erlang.
-    const MODULE: &'static str;
+    fn module() -> &'static Atom;
     type Argument: Elements + Send + 'static;
 }
 
@@ -63,7 +63,7 @@ pub struct Start<S: Startable> {
 
 enum State<S: Startable> {
     New { argument: S::Argument, name: Option<Named> },
-    Begun(Wait<Result<Server<S>, StartError>>),
+    Begun(Ordered<Result<Server<S>, StartError>>),
     Over,
 }
 
@@ -71,7 +71,7 @@ impl<S: Startable> Unpin for Start<S> {}
 
 impl<S: Startable> fmt::Debug for Start<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Start").field(&S::MODULE).finish()
+        f.debug_tuple("Start").field(&S::module().name()).finish()
     }
 }
 
@@ -103,9 +103,9 @@ impl<S: Startable> Future for Start<S> {
     type Output = Result<Server<S>, StartError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.state = match mem::replace(&mut self.state, State::Over) {
+        match mem::replace(&mut self.state, State::Over) {
             State::New { argument, name } => {
-                let ask = move |env: Env<'_>, turn: &Turn, number: u64| {
+                let ask = |env: Env<'_>, turn: &Turn, number: u64| {
                     let mut arguments = argument.encode_all(env);
                     let function = match name {
                         Some(name) => {
@@ -114,15 +114,22 @@ impl<S: Startable> Future for Start<S> {
                         }
                         None => atom!("start_link"),
                     };
-                    let parts = [number.encode(env), env.atom(S::MODULE), function.term(env), env.list(&arguments)];
-                    turn.order(env, atom!("apply"), &parts);
+                    let (number, arguments) = (number.encode(env).raw(), env.list(&arguments).raw());
+                    let [what, module, function] = [atom!("apply"), S::module(), function].map(|word| word.raw(env));
+                    turn.order_tuple(env, &[what, number, module, function, arguments]);
                 };
-                State::Begun(Wait::new(ask, started))
+                self.state = State::Begun(Ordered::new(context, ask, started));
+                Poll::Pending
             }
-            other => other,
-        };
-        let State::Begun(wait) = &mut self.state else { panic!("this start was polled after it had come to its end") };
-        Pin::new(wait).poll(context)
+            State::Begun(mut ordered) => {
+                let polled = Pin::new(&mut ordered).poll(context);
+                if polled.is_pending() {
+                    self.state = State::Begun(ordered);
+                }
+                polled
+            }
+            State::Over => panic!("this start was polled after it had come to its end"),
+        }
     }
 }
 

@@ -137,7 +137,7 @@ impl fmt::Debug for Child {
 
 /// A gen_server as a child. `argument` is that of its `init`, a tuple where it has several, `()` where it has none.
 pub fn worker<S: Startable>(argument: impl Arguments<S::Argument>) -> Child {
-    Child::one(S::MODULE, false, Some(Duration::from_secs(5)), argument.all())
+    Child::one(S::module().name(), false, Some(Duration::from_secs(5)), argument.all())
 }
 
 /// Another supervisor as a child: the function that `#[supervisor]` stands before, as a type.

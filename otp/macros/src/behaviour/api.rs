@@ -16,7 +16,9 @@ pub(crate) fn api(model: &Model) -> TokenStream {
         #asked
 
         impl ::otp::Startable for #name {
-            const MODULE: &'static str = #module;
+            fn module() -> &'static ::otp::vm::Atom {
+                ::otp::atom!(#module)
+            }
             type Argument = (#(#argument_types,)*);
         }
 

@@ -161,7 +161,7 @@ pub fn start<'a, M: GenStatem>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
     let at = At { env, turn };
     let begin = match M::Argument::decode_all(argument) {
         Ok(argument) => M::start(argument),
-        Err(wrong) => Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", M::MODULE).into())),
+        Err(wrong) => Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", M::module().name()).into())),
     };
     let (host, result) = match begin {
         Begin::Now(Ok(data)) => (Host::new(data), Some(atom!("ok").term(env))),

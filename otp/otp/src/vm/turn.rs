@@ -251,7 +251,7 @@ impl Turn {
     }
 
     /// `result`; `[Request | To]` or `{send, To, Message}` instead of `ok` when that is still to be sent;
-    /// `{orders, Orders, result}` when something was ordered; of a call and nothing else that is waited for, the order itself.
+    /// `{orders, Orders, result}` when something was ordered; of one call, or one function of Erlang's, that is waited for, the order itself.
     #[inline(always)]
     pub(crate) fn with_rest<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
         match self.rest.get() {
@@ -278,8 +278,10 @@ impl Turn {
 
     #[inline(never)]
     fn with_order<'a>(&self, env: Env<'a>, order: RawTerm, result: Term<'a>) -> Term<'a> {
-        let is_call = |order: Term<'_>| order.tuple()?.get(0).map(|what| what.is(crate::atom!("call")));
-        if result.is(crate::atom!("wait")) && is_call(env.adopt(order)) == Some(true) {
+        if result.is(crate::atom!("wait"))
+            && let Some(what) = env.adopt(order).tuple().and_then(|order| order.get(0))
+            && (what.is(crate::atom!("call")) || what.is(crate::atom!("apply")))
+        {
             return env.adopt(order);
         }
         self.with_orders(env, vec![order], result)
