@@ -68,7 +68,9 @@ fn a_backtrace_is_told_once_and_is_no_part_of_the_reason() {
     assert!(because(&with) == because(&without) && because(&full) == because(&without), "{with} {without}");
     let told = |said: &str| said.matches("came about in").count();
     assert_eq!((told(&without), told(&with), told(&full)), (0, 1, 1), "{with}");
-    assert!(with.contains("exercises::links::Mortal::end") && !with.contains("rust_begin_unwind"), "{with}");
+    // With optimisation the path of a function is not always known.
+    assert!(with.contains("exercises::links::Mortal::end") || with.contains("exercises/src/links.rs:"), "{with}");
+    assert!(!with.contains("rust_begin_unwind") && !with.contains("otp/src/vm/"), "{with}");
     assert!(full.contains("rust_begin_unwind"), "{full}");
 }
 

@@ -65,7 +65,8 @@ call(To, Request, Time) when is_pid(To), To =/= self() ->
         late(Ref, [alias | Ref])
     end;
 call(To, Request, Time) ->
-    case is_atom(To) andalso whereis(To) =:= undefined orelse ask(To, Request) of
+    Nobody = is_atom(To) andalso whereis(To) =:= undefined,
+    case Nobody orelse ask(To, Request) of
         true -> {down, noproc};
         {down, _} = Down -> Down;
         Ref ->

@@ -46,9 +46,6 @@ enum Came {
     Before(Any),
 }
 
-/// A waker that is no longer needed. It is somebody else's code, and is dropped while nothing is borrowed.
-type Old = Option<Waker>;
-
 impl Waits {
     pub(crate) fn add_job(&mut self, number: u64, job: Job) {
         self.others.get_or_insert_default().jobs.push((number, job));
@@ -88,30 +85,27 @@ impl Waits {
         Some(waiting.swap_remove(at))
     }
 
-    /// What came for this number, which then is waited for no longer; or `Nothing`, and then `waker` is to be woken.
+    /// What came for this number, which then is waited for no longer; or `Nothing`, and then `waker` takes the place of the one before.
     #[inline]
-    fn look(&mut self, number: u64, waker: Option<Waker>) -> Option<(Came, Old)> {
+    fn look(&mut self, number: u64, waker: &mut Option<Waker>) -> Option<Came> {
         let waiting = self.find(number)?;
         if let Came::Nothing = waiting.came {
-            return Some((Came::Nothing, mem::replace(&mut waiting.waker, waker)));
+            mem::swap(&mut waiting.waker, waker);
+            return Some(Came::Nothing);
         }
-        self.take(number).map(|waiting| (waiting.came, waiting.waker))
+        self.take(number).map(|waiting| waiting.came)
     }
 
     /// Notes what came, `[{Number, Event}, …]` or `[Number | Event]`, and wakes who is to be woken.
     #[inline]
     pub(super) fn arrived(&mut self, events: Term<'_>) {
-        let Some((first, mut rest)) = events.cell() else { return };
-        let Some([mut number, mut event]) = first.tuple().and_then(|event| event.array()) else {
-            return self.came(first, rest);
-        };
-        self.came(number, event);
-        while let Some((other, others)) = rest.cell() {
-            rest = others;
-            if let Some(both) = other.tuple().and_then(|event| event.array()) {
-                [number, event] = both;
-                self.came(number, event);
+        let mut rest = events;
+        while let Some((event, others)) = rest.cell() {
+            match event.tuple().and_then(|event| event.array()) {
+                Some([number, event]) => self.came(number, event),
+                None => return self.came(event, others),
             }
+            rest = others;
         }
     }
 
@@ -200,10 +194,10 @@ impl<T> Future for Ordered<T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         turn(|env, turn| {
-            let waker = others_waker(context, turn);
-            let looked = turn.waits(|waits| waits.look(self.number, waker)).flatten();
-            let (came, _old) = looked.expect("this future was begun in another callback, which has ended");
-            let result = match came {
+            // A waker is somebody else's code, and is made and dropped while nothing is borrowed.
+            let mut waker = others_waker(context, turn);
+            let came = turn.waits(|waits| waits.look(self.number, &mut waker)).flatten();
+            let result = match came.expect("this future was begun in another callback, which has ended") {
                 Came::Nothing => return Poll::Pending,
                 Came::Now(event) => (self.read)(env.adopt(event)),
                 Came::Before(event) => event.read(self.read),

@@ -71,6 +71,11 @@ fn said(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or("a panic with a value that is no text").to_owned()
 }
 
+/// The folder of the sources of this library, as the compiler names it.
+const OWN_SOURCES: &str = match file!().split_at(file!().len() - "vm/panic.rs".len()) {
+    (folder, _) => folder,
+};
+
 /// The frames of a backtrace without those that every one has: of the panic itself, and of how the VM calls.
 fn of_the_user(backtrace: &str) -> String {
     let begins =
@@ -89,7 +94,8 @@ fn of_the_user(backtrace: &str) -> String {
     let start = frames[..end].iter().rposition(|frame| has(frame, &panics)).map_or(0, |last| last + 1);
     let ours = |frame: &String| {
         let name = frame.split_once(": ").map_or("", |(_, name)| name);
-        name.starts_with("otp::") || name.starts_with("<otp::")
+        // Of a function that became part of another one its name alone is known, and where it is from.
+        name.starts_with("otp::") || name.starts_with("<otp::") || frame.contains(OWN_SOURCES)
     };
     let end = frames[start..end].iter().rposition(|frame| !ours(frame)).map_or(end, |last| start + last + 1);
     frames[start..end].join("\n")
@@ -97,7 +103,7 @@ fn of_the_user(backtrace: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::of_the_user;
+    use super::{OWN_SOURCES, of_the_user};
 
     const WHOLE: &str = "   0: otp::vm::panic::Panic::hook::{{closure}}
              at /otp/src/vm/panic.rs:39:29
@@ -114,6 +120,18 @@ mod tests {
    8: <unknown>
 ";
 
+    /// With optimisation, and with lines.
+    const INLINED: &str = "   0: otp::vm::panic::Panic::hook::{{closure}}
+   1: core::panicking::panic_fmt
+   2: greet
+             at ./src/lib.rs:23:9
+   3: receive<hello::Greeter>
+             at /otp/FOLDER/server.rs:169:13
+   4: {closure#0}<2, otp::vm::entry::Message>
+             at /otp/FOLDER/vm/entry.rs:181:65
+   5: otp::vm::entry::raw
+";
+
     #[test]
     fn a_backtrace_is_that_of_the_user() {
         let own = "   3: hello::Greeter::greet
@@ -121,5 +139,7 @@ mod tests {
    4: <hello::Greeter as otp::server::GenServer>::call";
         assert_eq!(of_the_user(WHOLE), own);
         assert_eq!(of_the_user("   0: <unknown>\n"), "   0: <unknown>");
+        let inlined = INLINED.replace("FOLDER/", OWN_SOURCES);
+        assert_eq!(of_the_user(&inlined), "   2: greet\n             at ./src/lib.rs:23:9");
     }
 }
