@@ -72,9 +72,7 @@ fn said(payload: &(dyn Any + Send)) -> String {
 }
 
 /// The folder of the sources of this library, as the compiler names it.
-const OWN_SOURCES: &str = match file!().split_at(file!().len() - "vm/panic.rs".len()) {
-    (folder, _) => folder,
-};
+const OWN_SOURCES: &str = file!().split_at(file!().len() - "vm/panic.rs".len()).0;
 
 /// The frames of a backtrace without those that every one has: of the panic itself, and of how the VM calls.
 fn of_the_user(backtrace: &str) -> String {
