@@ -262,7 +262,7 @@ go_on(Module, Slot, #asked{kind = Kind} = Asked, {orders, Orders, _}) when is_li
              || {Job, Number} <- Orders, Job =:= cpu orelse Job =:= io, rand:uniform(4) > 1],
             go_on(Module, Slot, Asked, native(Module, resume, [Slot, second(resume, Asked, [Asked])], Kind))
     end;
-go_on(Module, Slot, Asked, {call, _, _, _, _} = Order) ->
+go_on(Module, Slot, Asked, {What, _, _, _, _} = Order) when What =:= call; What =:= apply ->
     go_on(Module, Slot, Asked, {orders, [Order], wait});
 go_on(_, _, _, _) ->
     ok.
@@ -283,7 +283,7 @@ begin_one(Module, #asked{number = Number, start = Start, types = Types, kind = K
         _ -> Arguments
     end,
     case native(Module, init, [Number, Argument], Kind) of
-        {Slot, _} when is_reference(Slot) -> own_slot(Slot, Asked);
+        {Slot, _Place, _} when is_reference(Slot) -> own_slot(Slot, Asked);
         _ -> ok
     end.
 
@@ -329,7 +329,7 @@ shared(Else) ->
 %% What goes into a native function beside the slot.
 second(resume, _, _) ->
     Events = [{pick(get(orders)), came()} || _ <- lists:seq(1, rand:uniform(3))],
-    case rand:uniform(5) of 1 -> damaged(Events); _ -> Events end;
+    case rand:uniform(7) of 1 -> damaged(Events); 2 -> [pick(get(orders)) | came()]; _ -> Events end;
 second(Work, _, _) when Work =:= work_cpu; Work =:= work_io ->
     pick(get(orders));
 second(on, #asked{kind = Kind, types = Types}, _) ->
@@ -370,9 +370,9 @@ native(Module, Name, Arguments, Kind) ->
 ordered({orders, Orders, _}) when is_list(Orders) ->
     Numbers = [element(2, Order) || Order <- Orders, is_tuple(Order), tuple_size(Order) > 1, is_integer(element(2, Order))],
     put(orders, lists:sublist(Numbers ++ get(orders), 20));
-ordered({call, _, _, _, _} = Order) ->
+ordered({What, _, _, _, _} = Order) when What =:= call; What =:= apply ->
     ordered({orders, [Order], wait});
-ordered({Slot, Result}) when is_reference(Slot) ->
+ordered({Slot, _Place, Result}) when is_reference(Slot) ->
     ordered(Result);
 ordered(_) ->
     ok.
@@ -441,7 +441,7 @@ foreign() ->
 remember(Result) ->
     case Result of
         {ok, Slot} when is_reference(Slot) -> keep(Slot), share(Slot);
-        {Slot, _} when is_reference(Slot) -> keep(Slot);
+        {Slot, _Place, _} when is_reference(Slot) -> keep(Slot);
         _ -> rand:uniform(50) =:= 1 andalso erts_debug:flat_size(Result) < 1000 andalso keep(Result)
     end.
 
@@ -453,7 +453,7 @@ deep(Term, Module, Nifs, Servers) ->
     [native(Module, Name, arguments(Arity, Slot, Message), any)
      || #asked{kind = Kind, specs = Specs, types = Types} = Asked <- Servers,
         Slot <- [Term | slot(Module, Asked)],
-        Message <- [Term, {Term}, [{1, Term}], {terminate, Term}, {replace, Term}, {'$otp_tick', Term}
+        Message <- [Term, {Term}, [{1, Term}], [1 | Term], {terminate, Term}, {replace, Term}, {'$otp_tick', Term}
                     | lists:append([wrapped(Kind, Request, Types) || Request <- [Term | [{Name, Term} || #spec{name = Name} <- Specs]]])],
         {Name, Arity} <- Nifs],
     [native(Module, Name, [Number, Argument], any)
@@ -475,7 +475,7 @@ numbers(Servers) ->
 slot(Module, #asked{number = Number, kind = Kind, start = Start, types = Types}) ->
     Arguments = list_to_tuple([generate(Type, Types, 4) || Type <- Start#spec.arguments]),
     try Module:init(Number, case Kind of event -> {'$start', Arguments}; _ -> Arguments end) of
-        {Slot, _} when is_reference(Slot) -> [Slot];
+        {Slot, _Place, _} when is_reference(Slot) -> [Slot];
         _ -> []
     catch
         _:_ -> []
