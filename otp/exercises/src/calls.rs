@@ -5,7 +5,12 @@
 //! - who ends in between is told of, and whoever bears its name then is asked
 //! - an answer that is late is never seen, and the next calls have theirs
 //! - what comes meanwhile stays in the queue in its order, and a long queue makes no difference
+//! - a call that has its answer is not to be awaited again, and says so
 
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use otp::testing::evaluate;
@@ -200,4 +205,13 @@ async fn what_comes_meanwhile_stays_in_its_order() {
         other.await.expect("it ends in order");
     }
     assert_eq!(client.noted().await, Ok((0..1000).collect()));
+}
+
+#[otp::test]
+async fn what_has_ended_says_so_when_it_is_awaited_again() {
+    let mut call = pin!(answerer(2).await.times(3));
+    assert_eq!(call.as_mut().await, Ok(6));
+    let again = poll_fn(|context| Poll::Ready(catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context))))).await;
+    let panic = again.expect_err("it panics");
+    assert_eq!(panic.downcast_ref(), Some(&"this future was polled after it had come to its end"));
 }

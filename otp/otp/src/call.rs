@@ -10,8 +10,8 @@ use crate::address::To;
 use crate::atom;
 use crate::data::{Data, Malformed};
 use crate::reason::{CallError, Reason, milliseconds};
-use crate::vm::{Env, Term, Turn};
-use crate::wait::Ordered;
+use crate::vm::{Env, Term};
+use crate::wait::Order;
 
 type Request = Box<dyn for<'a> FnOnce(Env<'a>) -> Term<'a> + Send>;
 
@@ -20,17 +20,7 @@ type Request = Box<dyn for<'a> FnOnce(Env<'a>) -> Term<'a> + Send>;
 pub struct Call<R> {
     to: To,
     time: Option<Duration>,
-    read: Read<R>,
-    state: State<R>,
-}
-
-/// Makes the answer of what came.
-type Read<R> = fn(Term<'_>) -> Result<R, CallError>;
-
-enum State<R> {
-    /// `None` once it was answered.
-    New(Option<Request>),
-    Made(Ordered<Result<R, CallError>>),
+    order: Order<Request, Result<R, CallError>>,
 }
 
 impl<R> fmt::Debug for Call<R> {
@@ -38,8 +28,6 @@ impl<R> fmt::Debug for Call<R> {
         f.debug_struct("Call").finish_non_exhaustive()
     }
 }
-
-impl<R> Unpin for Call<R> {}
 
 impl<R> Call<R> {
     pub(crate) fn new(to: To, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Self
@@ -53,9 +41,9 @@ impl<R> Call<R> {
     pub(crate) fn reading(
         to: To,
         request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static,
-        read: Read<R>,
+        read: fn(Term<'_>) -> Result<R, CallError>,
     ) -> Self {
-        Self { to, time: Some(Duration::from_secs(5)), read, state: State::New(Some(Box::new(request))) }
+        Self { to, time: Some(Duration::from_secs(5)), order: Order::new(Box::new(request), read) }
     }
 
     /// How long to wait for the answer. One that comes later is dropped.
@@ -75,30 +63,17 @@ impl<R: Send + 'static> Future for Call<R> {
     type Output = Result<R, CallError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let call = &mut *self;
-        match &mut call.state {
-            State::New(request) => {
-                let Some(request) = request.take() else { panic!("this call was polled after it had been answered") };
-                let limit = call.time;
-                let ask = |env: Env<'_>, turn: &Turn, number: u64| {
-                    let limit =
-                        limit.map_or_else(|| atom!("infinity").term(env), |time| milliseconds(time).encode(env));
-                    let [to, request] = [call.to.encode(env), request(env)];
-                    let call = [atom!("call").raw(env), number.encode(env).raw(), to.raw(), request.raw(), limit.raw()];
-                    turn.order_tuple(env, &call);
-                };
-                call.state = State::Made(Ordered::new(context, ask, call.read));
-                Poll::Pending
-            }
-            State::Made(ordered) => {
-                let Poll::Ready(answer) = Pin::new(ordered).poll(context) else { return Poll::Pending };
-                call.state = State::New(None);
-                Poll::Ready(answer.map_err(|error| match error {
-                    CallError::Timeout(_) => CallError::Timeout(call.time.unwrap_or_default()),
-                    other => other,
-                }))
-            }
-        }
+        let Self { to, time, order } = &mut *self;
+        let polled = order.poll(context, |request, env, turn, number| {
+            let limit = time.map_or_else(|| atom!("infinity").term(env), |time| milliseconds(time).encode(env));
+            let [to, request] = [to.encode(env), request(env)];
+            let call = [atom!("call").raw(env), number.encode(env).raw(), to.raw(), request.raw(), limit.raw()];
+            turn.order_tuple(env, &call);
+        });
+        polled.map_err(|error| match error {
+            CallError::Timeout(_) => CallError::Timeout(time.unwrap_or_default()),
+            other => other,
+        })
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -12,8 +11,8 @@ use crate::data::{Any, Data, Elements, Malformed};
 use crate::reason::Reason;
 use crate::server::Server;
 use crate::vm::abi::RawTerm;
-use crate::vm::{Atom, Env, Term, Turn};
-use crate::wait::Ordered;
+use crate::vm::{Atom, Env, Term};
+use crate::wait::Order;
 
 /// What can be started: a gen_server, a gen_statem. The attributes write this.
 pub trait Startable: 'static {
@@ -58,13 +57,12 @@ impl Named {
 /// The start of a process of the kind `S`, linked to the one that awaits this.
 #[must_use = "nothing is started until it is awaited"]
 pub struct Start<S: Startable> {
-    state: State<S>,
+    order: Order<Request<S>, Result<Server<S>, StartError>>,
 }
 
-enum State<S: Startable> {
-    New { argument: S::Argument, name: Option<Named> },
-    Begun(Ordered<Result<Server<S>, StartError>>),
-    Over,
+struct Request<S: Startable> {
+    argument: S::Argument,
+    name: Option<Named>,
 }
 
 impl<S: Startable> Unpin for Start<S> {}
@@ -78,22 +76,23 @@ impl<S: Startable> fmt::Debug for Start<S> {
 impl<S: Startable> Start<S> {
     #[doc(hidden)]
     pub fn new(argument: S::Argument) -> Self {
-        Self { state: State::New { argument, name: None } }
+        Self { order: Order::new(Request { argument, name: None }, started) }
     }
 
     /// Registers the process under this name on its node.
-    pub fn named(mut self, name: impl Into<String>) -> Self {
-        if let State::New { name: named, .. } = &mut self.state {
-            *named = Some(Named::Local(name.into()));
-        }
-        self
+    pub fn named(self, name: impl Into<String>) -> Self {
+        self.bearing(Named::Local(name.into()))
     }
 
     /// Registers the process under this name among all connected nodes, where [`Server::global`] finds it. What happens when
     /// both sides of a cut link have one is said in [`global`](crate::cluster::global).
-    pub fn global_name(mut self, name: impl Into<String>) -> Self {
-        if let State::New { name: named, .. } = &mut self.state {
-            *named = Some(Named::Global(name.into()));
+    pub fn global_name(self, name: impl Into<String>) -> Self {
+        self.bearing(Named::Global(name.into()))
+    }
+
+    fn bearing(mut self, name: Named) -> Self {
+        if let Some(request) = self.order.request() {
+            request.name = Some(name);
         }
         self
     }
@@ -103,33 +102,19 @@ impl<S: Startable> Future for Start<S> {
     type Output = Result<Server<S>, StartError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match mem::replace(&mut self.state, State::Over) {
-            State::New { argument, name } => {
-                let ask = |env: Env<'_>, turn: &Turn, number: u64| {
-                    let mut arguments = argument.encode_all(env);
-                    let function = match name {
-                        Some(name) => {
-                            arguments.insert(0, name.short(env));
-                            atom!("start_link_as")
-                        }
-                        None => atom!("start_link"),
-                    };
-                    let (number, arguments) = (number.encode(env).raw(), env.list(&arguments).raw());
-                    let [what, module, function] = [atom!("apply"), S::module(), function].map(|word| word.raw(env));
-                    turn.order_tuple(env, &[what, number, module, function, arguments]);
-                };
-                self.state = State::Begun(Ordered::new(context, ask, started));
-                Poll::Pending
-            }
-            State::Begun(mut ordered) => {
-                let polled = Pin::new(&mut ordered).poll(context);
-                if polled.is_pending() {
-                    self.state = State::Begun(ordered);
+        self.order.poll(context, |Request { argument, name }, env, turn, number| {
+            let mut arguments = argument.encode_all(env);
+            let function = match name {
+                Some(name) => {
+                    arguments.insert(0, name.short(env));
+                    atom!("start_link_as")
                 }
-                polled
-            }
-            State::Over => panic!("this start was polled after it had come to its end"),
-        }
+                None => atom!("start_link"),
+            };
+            let (number, arguments) = (number.encode(env).raw(), env.list(&arguments).raw());
+            let [what, module, function] = [atom!("apply"), S::module(), function].map(|word| word.raw(env));
+            turn.order_tuple(env, &[what, number, module, function, arguments]);
+        })
     }
 }
 

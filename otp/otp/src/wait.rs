@@ -141,7 +141,7 @@ impl fmt::Debug for Waits {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The number of no order.
-const OVER: u64 = 0;
+const NONE: u64 = 0;
 
 /// A number that no other order of this library bears.
 pub(crate) fn number() -> u64 {
@@ -158,62 +158,65 @@ pub(crate) fn number_from(build: &str) {
 /// What makes a value of what came.
 type Read<T> = fn(Term<'_>) -> T;
 
-/// An order that was given, whose answer comes later.
-pub(crate) struct Ordered<T> {
-    /// [`OVER`] once the answer was taken.
+/// An order that is given when it is first polled, and whose answer comes later.
+pub(crate) struct Order<Q, T> {
+    /// What is ordered, until it is.
+    request: Option<Q>,
+    /// [`NONE`] before it is ordered and once the answer was taken.
     number: u64,
     read: Read<T>,
 }
 
-impl<T> Ordered<T> {
+impl<Q, T> Order<Q, T> {
+    /// `read` makes a value of what came.
+    pub(crate) fn new(request: Q, read: Read<T>) -> Self {
+        Self { request: Some(request), number: NONE, read }
+    }
+
+    /// What is to be ordered, while it can be changed still.
+    pub(crate) fn request(&mut self) -> Option<&mut Q> {
+        self.request.as_mut()
+    }
+
     /// `ask` orders it, with the number that it is given.
     ///
     /// # Panics
-    /// Where no future is polled whose process would wait.
+    /// Where no future is polled whose process would wait, in another callback than it was ordered in, and after the end.
     #[inline]
-    pub(crate) fn new(context: &Context<'_>, ask: impl FnOnce(Env<'_>, &Turn, u64), read: Read<T>) -> Self {
-        turn(|env, turn| {
-            let (number, waker) = (number(), others_waker(context, turn));
-            let waits = turn.waits(|waits| waits.put(Waiting { number, came: Came::Nothing, waker }));
-            waits.expect("this is awaited in an async callback or a task, and nowhere else");
-            ask(env, turn, number);
-            Self { number, read }
+    pub(crate) fn poll(&mut self, context: &Context<'_>, ask: impl FnOnce(Q, Env<'_>, &Turn, u64)) -> Poll<T> {
+        turn(|env, turn| match self.request.take() {
+            Some(request) => {
+                let (number, waker) = (number(), others_waker(context, turn));
+                let waits = turn.waits(|waits| waits.put(Waiting { number, came: Came::Nothing, waker }));
+                waits.expect("this is awaited in an async callback or a task, and nowhere else");
+                ask(request, env, turn, number);
+                self.number = number;
+                Poll::Pending
+            }
+            None => self.look(context, env, turn),
         })
+    }
+
+    #[inline]
+    fn look(&mut self, context: &Context<'_>, env: Env<'_>, turn: &Turn) -> Poll<T> {
+        assert!(self.number != NONE, "this future was polled after it had come to its end");
+        // A waker is somebody else's code, and is made and dropped while nothing is borrowed.
+        let mut waker = others_waker(context, turn);
+        let came = turn.waits(|waits| waits.look(self.number, &mut waker)).flatten();
+        let result = match came.expect("this future was begun in another callback, which has ended") {
+            Came::Nothing => return Poll::Pending,
+            Came::Now(event) => (self.read)(env.adopt(event)),
+            Came::Before(event) => event.read(self.read),
+        };
+        self.number = NONE;
+        Poll::Ready(result)
     }
 }
 
-/// The waker, unless it is that of the future of the process, which is polled whenever something came.
-fn others_waker(context: &Context<'_>, turn: &Turn) -> Option<Waker> {
-    let root = turn.polled() == Some(context.waker().data().addr());
-    (!root).then(|| context.waker().clone())
-}
-
-impl<T> Future for Ordered<T> {
-    type Output = T;
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        turn(|env, turn| {
-            // A waker is somebody else's code, and is made and dropped while nothing is borrowed.
-            let mut waker = others_waker(context, turn);
-            let came = turn.waits(|waits| waits.look(self.number, &mut waker)).flatten();
-            let result = match came.expect("this future was begun in another callback, which has ended") {
-                Came::Nothing => return Poll::Pending,
-                Came::Now(event) => (self.read)(env.adopt(event)),
-                Came::Before(event) => event.read(self.read),
-            };
-            self.number = OVER;
-            Poll::Ready(result)
-        })
-    }
-}
-
-impl<T> Unpin for Ordered<T> {}
-
-impl<T> Drop for Ordered<T> {
+impl<Q, T> Drop for Order<Q, T> {
     #[inline]
     fn drop(&mut self) {
-        if self.number == OVER {
+        if self.number == NONE {
             return;
         }
         // Outside of a call the process is gone, and what it waited for with it.
@@ -228,20 +231,17 @@ impl<T> Drop for Ordered<T> {
     }
 }
 
-/// Something that the Erlang half is asked for when this is first polled, and that comes later.
-#[must_use = "nothing happens until it is awaited"]
-pub struct Wait<T> {
-    state: State<T>,
+/// The waker, unless it is that of the future of the process, which is polled whenever something came.
+fn others_waker(context: &Context<'_>, turn: &Turn) -> Option<Waker> {
+    let root = turn.polled() == Some(context.waker().data().addr());
+    (!root).then(|| context.waker().clone())
 }
 
 type Ask = Box<dyn for<'a> FnOnce(Env<'a>, &Turn, u64) + Send>;
 
-enum State<T> {
-    /// What asks for it.
-    Asked(Ask, Read<T>),
-    Ordered(Ordered<T>),
-    Over,
-}
+/// Something that the Erlang half is asked for when this is first polled, and that comes later.
+#[must_use = "nothing happens until it is awaited"]
+pub struct Wait<T>(Order<Ask, T>);
 
 impl<T> fmt::Debug for Wait<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -252,7 +252,7 @@ impl<T> fmt::Debug for Wait<T> {
 impl<T> Wait<T> {
     /// `ask` orders it, with the number that it is given; `read` makes a value of what came.
     pub(crate) fn new(ask: impl for<'a> FnOnce(Env<'a>, &Turn, u64) + Send + 'static, read: Read<T>) -> Self {
-        Self { state: State::Asked(Box::new(ask), read) }
+        Self(Order::new(Box::new(ask), read))
     }
 }
 
@@ -260,21 +260,6 @@ impl<T> Future for Wait<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        match mem::replace(&mut self.state, State::Over) {
-            State::Asked(ask, read) => {
-                self.state = State::Ordered(Ordered::new(context, ask, read));
-                Poll::Pending
-            }
-            State::Ordered(mut ordered) => {
-                let polled = Pin::new(&mut ordered).poll(context);
-                if polled.is_pending() {
-                    self.state = State::Ordered(ordered);
-                }
-                polled
-            }
-            State::Over => panic!("this future was polled after it had come to its end"),
-        }
+        self.0.poll(context, |ask, env, turn, number| ask(env, turn, number))
     }
 }
-
-impl<T> Unpin for Wait<T> {}
