@@ -88,7 +88,7 @@ fn a_process_can_be_looked_at_held_and_stopped_as_any_other() {
 
 #[test]
 fn the_module_of_a_server_is_made_to_be_read() {
-    let sources = otp::generate::sources("counter_native");
+    let sources = otp::generate::sources("counter_native").expect("the Erlang half");
     let counter = sources.iter().find(|source| source.file == "counter.erl").expect("its module");
     assert_eq!(counter.text, include_str!("counter.erl"));
 }

@@ -48,7 +48,7 @@ fn wrong_codes_block_it_and_are_noted() {
 
 #[test]
 fn the_modules_are_made_to_be_read() {
-    let sources = otp::generate::sources("door_native");
+    let sources = otp::generate::sources("door_native").expect("the Erlang half");
     for (file, text) in [("door.erl", include_str!("door.erl")), ("alarm_log.erl", include_str!("alarm_log.erl"))] {
         let source = sources.iter().find(|source| source.file == file).expect("its module");
         assert_eq!(source.text, text);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use otp::ask::{self, Asked};
 use otp::generate::Source;
 
@@ -21,12 +21,5 @@ pub(crate) fn sources(library: &Path, native: &str) -> Result<Vec<Source>> {
         )
     };
     // SAFETY: as above.
-    let sources = unsafe { ask::sources(*asked, native) };
-    if sources.is_empty() {
-        bail!(
-            "the library was built with another version of kizami-otp than cargo-otp {}: use the same",
-            env!("CARGO_PKG_VERSION")
-        );
-    }
-    Ok(sources)
+    unsafe { ask::sources(*asked, native) }.map_err(Error::msg)
 }

@@ -121,7 +121,7 @@ pub(crate) fn check(sources: &[Source], erlang: &Erlang) -> Result<String> {
         }
         if !seen.insert(module) {
             wrong.push(format!(
-                "two behaviours are called `{module}`: each is a module in Erlang, and needs a name of its own"
+                "two modules of the application are called `{module}`: give the behaviour of this name another one"
             ));
         }
     }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_module_has_one_source() {
         let wrong = check(&sources(&["one.erl", "one.erl", "app.app"]), &erlang()).expect_err("it is there twice");
-        assert!(wrong.to_string().contains("two behaviours are called `one`"), "{wrong}");
+        assert!(wrong.to_string().contains("two modules of the application are called `one`"), "{wrong}");
         assert_eq!(check(&sources(&["one.erl", "app.app"]), &erlang()).expect("all is fine"), "app");
     }
 }

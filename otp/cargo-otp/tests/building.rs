@@ -51,6 +51,22 @@ fn builds_beside_each_other_come_to_the_same() {
 }
 
 #[test]
+fn two_behaviours_of_one_name_are_refused_with_their_places() {
+    let user = User::new();
+    let path = user.application("double_one", "minimal");
+    user.done(&path, &["add", "greeter"]);
+    let told = user.refused(&path, &["build"]);
+    assert!(told.contains("two behaviours are called `greeter`"), "{told}");
+    for file in ["src/greeter.rs", "src/lib.rs"] {
+        let at = told.find(&format!("{file}:")).unwrap_or_else(|| panic!("no {file} in {told}"));
+        let line: String = told[at + file.len() + 1..].chars().take_while(char::is_ascii_digit).collect();
+        let text = fs::read_to_string(path.join(file)).expect("the source");
+        let named = text.lines().nth(line.parse::<usize>().expect("a line") - 1).expect("it is there");
+        assert_eq!(named, "#[gen_server]", "{told}");
+    }
+}
+
+#[test]
 fn names_of_otp_are_refused() {
     let user = User::new();
     let path = user.application("named_one", "minimal");

@@ -78,10 +78,13 @@ impl Shop {
         self.user.done(&self.path, &["console", "--eval", expression]).trim().to_owned()
     }
 
-    /// The builds whose native module is loaded.
+    /// The builds of which a module is loaded.
     fn builds(&self) -> String {
         let tellers = self.ask("length([N || N <- registered(), lists:suffix(\"_observe\", atom_to_list(N))])");
-        let builds = self.ask("length([M || {M, _} <- code:all_loaded(), lists:suffix(\"_wait\", atom_to_list(M))])");
+        let builds = self.ask(
+            "length(lists:usort([B || {M, _} <- code:all_loaded(), {match, [B]} <- \
+                 [re:run(atom_to_list(M), \"_shop_([0-9a-f]{8})\", [{capture, all_but_first, list}])]]))",
+        );
         assert_eq!(tellers, builds, "each build has a process that tells what its threads do, and goes with it");
         builds
     }

@@ -25,7 +25,8 @@ pub fn compiled(library: &str, more: &[(&str, &str)]) -> TempDir {
 pub fn compiled_as(library: &str, native: &str, more: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let mut modules = Vec::new();
-    let sources = otp::generate::sources(native).into_iter().map(|source| (source.file, source.text));
+    let sources =
+        otp::generate::sources(native).expect("the Erlang half").into_iter().map(|source| (source.file, source.text));
     for (file, text) in sources.chain(more.iter().map(|(name, text)| (format!("{name}.erl"), (*text).to_owned()))) {
         fs::write(folder.path().join(&file), text).expect("write a source");
         modules.extend(file.ends_with(".erl").then_some(file));

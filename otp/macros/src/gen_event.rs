@@ -166,6 +166,7 @@ fn code(model: &Model) -> TokenStream {
         ::otp::private::inventory::submit! {
             ::otp::process::Behaviour {
                 name: #erlang,
+                at: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 init: ::otp::event::start::<#name>,
                 restore: ::core::option::Option::Some(::otp::event::restore::<#name>),
                 describe: || #description,

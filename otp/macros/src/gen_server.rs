@@ -150,6 +150,7 @@ fn code(model: &Model) -> TokenStream {
         ::otp::private::inventory::submit! {
             ::otp::process::Behaviour {
                 name: #erlang,
+                at: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 init: ::otp::server::start::<#name>,
                 restore: ::core::option::Option::Some(::otp::server::restore::<#name>),
                 describe: || #description,

@@ -61,6 +61,7 @@ fn code(function: &ItemFn, start: &Method) -> TokenStream {
         ::otp::private::inventory::submit! {
             ::otp::process::Behaviour {
                 name: #erlang,
+                at: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 init: ::otp::supervisor::init::<#name>,
                 restore: ::core::option::Option::None,
                 describe: || ::otp::generate::Description {

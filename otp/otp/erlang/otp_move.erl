@@ -62,7 +62,7 @@ family(Module) ->
     end.
 
 split(Module) ->
-    Form = "^(.+)_([0-9a-f]{8})(_(wait|observe|event|statem|pool|test|move|upgrade))?$",
+    Form = "^(.+)_([0-9a-f]{8})(_[a-z]+)?$",
     case re:run(atom_to_list(Module), Form, [{capture, [1, 2], list}]) of
         {match, [Name, Sum]} -> {Name, Sum};
         nomatch -> none
@@ -70,7 +70,7 @@ split(Module) ->
 
 %% ---------------------------------------------------------------- one round: suspend, prepare, go over, go on
 
-%% #{Pid => What} of those that were moved, a word on those that were not, and how long in milliseconds; Switch is done when
+%% #{Pid => What} of those that were moved, a word on those that were not, and how long in nanoseconds; Switch is done when
 %% nothing else can fail any more.
 round(All, Deadline, Switch) ->
     Those = [One || One = {Kind, _, _} <- All, lists:member(Kind, [server, statem, pool, manager])],
@@ -90,7 +90,7 @@ round(All, Deadline, Switch) ->
         each(Jobs, fun commit/1)
     of
         Done ->
-            Now = now_ms(),
+            Now = now_ns(),
             {maps:from_list([{Pid, What} || {{Pid, {_, _, _, What}}, ok} <- Done]),
              [{"warning", Text} || {_, Text} <- cannot([{Job, Why} || {Job, {error, Why}} <- Done])],
              lists:max([0 | [Now - Then || Then <- maps:values(Since)]])}
@@ -164,7 +164,7 @@ suspend(Asked, Since, Deadline) ->
     receive
         {[alias | Ref], _} when is_map_key(Ref, Asked) ->
             {Pid, Rest} = maps:take(Ref, Asked),
-            suspend(Rest, maps:merge(#{Pid => now_ms()}, Since), Deadline);
+            suspend(Rest, maps:merge(#{Pid => now_ns()}, Since), Deadline);
         {'DOWN', Ref, process, _, _} when is_map_key(Ref, Asked) ->
             {Pid, Rest} = maps:take(Ref, Asked),
             suspend(Rest, maps:remove(Pid, Since), Deadline)
@@ -262,6 +262,8 @@ name(Pid) ->
 text(Format, Values) -> lists:flatten(io_lib:format(Format, Values)).
 
 now_ms() -> erlang:monotonic_time(millisecond).
+
+now_ns() -> erlang:monotonic_time(nanosecond).
 
 %% ---------------------------------------------------------------- what this build has
 

@@ -53,9 +53,9 @@ upgrade(#{application := Application, ebin := Ebin, timeout := Time}) ->
     Resource = resource(filename:join(Ebin, text("~ts.app", [Application]))),
     {modules, Modules} = lists:keyfind(modules, 1, element(3, Resource)),
     {Own, Generated} = lists:partition(fun(Module) -> family(Module) =:= 'MODULE' end, Modules),
-    New = [Module || Module <- Own, not erlang:module_loaded(Module)],
+    %% Others than the native one may be loaded already, because this one calls them.
+    New = [Module || Module <- Own, not erlang:module_loaded('MODULE')],
     try
-        %% One may have been loaded by another one.
         [load(Module, Ebin) || Module <- New, not erlang:module_loaded(Module)],
         'MODULE_observe':start(),
         Files = [{Module, File, read(File)}
@@ -101,7 +101,7 @@ prepared(Files) ->
     end.
 
 change(Application, Resource, Known, {Prepared, Generated}, Time) ->
-    Began = erlang:monotonic_time(),
+    Began = erlang:monotonic_time(nanosecond),
     Deadline = now_ms() + Time,
     unused(Generated, Deadline),
     All = processes_of(Known),
@@ -120,10 +120,10 @@ change(Application, Resource, Known, {Prepared, Generated}, Time) ->
     %% The state of the build before is dropped with the last reference to it.
     [erlang:garbage_collect(Pid) || Pid <- maps:keys(Those)],
     Left = [Less || One <- processes_of(Known), Less <- left(One)],
-    Took = erlang:convert_time_unit(erlang:monotonic_time() - Began, native, nanosecond),
-    'MODULE_wait':settle('MODULE':observe(upgraded, {Took, Suspended * 1000000, map_size(Those)}), none),
+    Took = erlang:monotonic_time(nanosecond) - Began,
+    'MODULE_wait':settle('MODULE':observe(upgraded, {Took, Suspended, map_size(Those)}), none),
     {ok, [{"Upgraded", text("~ts: ~ts", [Application, counted(maps:values(Those))])},
-          {"Suspended", text("for ~b ms at most", [Suspended])}]
+          {"Suspended", text("for ~.1f ms at most", [Suspended / 1000000])}]
          ++ Grown ++ Failed ++ told_left(Left) ++ purge(Left, Failed)}.
 
 %% Code that a module had before the one that it has now must be gone: the VM keeps two at most.

@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 
 use crate::generate::{self, Source};
+use crate::vm::said;
 
 /// What `otp::application!` puts into a library, under the name `otp_sources`.
 pub type Asked = unsafe extern "C" fn(*mut Request);
 
 /// The number of this form of asking; a library that has another one was built with another version of `otp`.
-pub const FORM: u32 = 1;
+pub const FORM: u32 = 2;
 
 /// What is asked, and where the answer goes.
 #[repr(C)]
@@ -23,6 +24,8 @@ pub struct Request {
     pub native_length: usize,
     /// Is called once for each file: the context, its name and its text, in UTF-8.
     pub emit: unsafe extern "C" fn(context: *mut c_void, name: *const u8, usize, text: *const u8, usize),
+    /// Is called instead when there can be none: the context, and why, in UTF-8.
+    pub refuse: unsafe extern "C" fn(context: *mut c_void, why: *const u8, usize),
     pub context: *mut c_void,
 }
 
@@ -42,8 +45,15 @@ pub unsafe fn answer(request: *mut Request) {
         (&*request, slice::from_raw_parts(request.native, request.native_length))
     };
     let native = String::from_utf8_lossy(native);
-    // Nothing is emitted when a description panics, which says itself why.
-    let Ok(sources) = catch_unwind(AssertUnwindSafe(|| generate::sources(&native))) else { return };
+    let sources = match catch_unwind(AssertUnwindSafe(|| generate::sources(&native))) {
+        Ok(sources) => sources.map_err(|clash| clash.to_string()),
+        Err(panic) => Err(format!("it panics when it is asked for its Erlang half: {}", said(&*panic))),
+    };
+    let sources = match sources {
+        Ok(sources) => sources,
+        // SAFETY: the asker's function, with its context, and a text that lives through the call.
+        Err(why) => return unsafe { (request.refuse)(request.context, why.as_ptr(), why.len()) },
+    };
     for source in sources {
         let (name, text) = (source.file.as_bytes(), source.text.as_bytes());
         // SAFETY: the asker's function, with its context, and texts that live through the call.
@@ -51,24 +61,35 @@ pub unsafe fn answer(request: *mut Request) {
     }
 }
 
-/// All files of the Erlang half of a library, whose native module will be called `native`; none when the library has another form of
-/// answering.
+/// All files of the Erlang half of a library, whose native module will be called `native`.
+///
+/// # Errors
+/// When the library has another form of answering, or refuses, in words.
 ///
 /// # Safety
 /// `asked` is what `otp::application!` put into a library, which stays loaded meanwhile.
-pub unsafe fn sources(asked: Asked, native: &str) -> Vec<Source> {
-    let mut sources: Vec<Source> = Vec::new();
+pub unsafe fn sources(asked: Asked, native: &str) -> Result<Vec<Source>, String> {
+    let mut answer: Answer = Ok(Vec::new());
     let mut request = Request {
         form: FORM,
         native: native.as_ptr(),
         native_length: native.len(),
         emit,
-        context: (&raw mut sources).cast(),
+        refuse,
+        context: (&raw mut answer).cast(),
     };
     // SAFETY: a request of this form; the context is what `emit` takes it for, and lives through the call.
     unsafe { asked(&raw mut request) };
-    sources
+    if request.form != FORM {
+        return Err(format!(
+            "it was built with another version of kizami-otp than {}: use the same",
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
+    answer
 }
+
+type Answer = Result<Vec<Source>, String>;
 
 unsafe extern "C" fn emit(
     context: *mut c_void,
@@ -77,14 +98,22 @@ unsafe extern "C" fn emit(
     text: *const u8,
     text_length: usize,
 ) {
-    // SAFETY: `sources` passes its own list as the context, and the library texts of these lengths.
-    let (sources, name, text) = unsafe {
-        (
-            &mut *context.cast::<Vec<Source>>(),
-            slice::from_raw_parts(name, name_length),
-            slice::from_raw_parts(text, text_length),
-        )
-    };
-    let owned = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    sources.push(Source { file: owned(name), text: owned(text) });
+    // SAFETY: `sources` passes its own answer as the context, and the library texts of these lengths.
+    let (answer, file, text) =
+        unsafe { (&mut *context.cast::<Answer>(), owned(name, name_length), owned(text, text_length)) };
+    if let Ok(sources) = answer {
+        sources.push(Source { file, text });
+    }
+}
+
+unsafe extern "C" fn refuse(context: *mut c_void, why: *const u8, length: usize) {
+    // SAFETY: as for `emit`.
+    unsafe { *context.cast::<Answer>() = Err(owned(why, length)) };
+}
+
+/// # Safety
+/// There are so many bytes there.
+unsafe fn owned(text: *const u8, length: usize) -> String {
+    // SAFETY: the caller's promise.
+    String::from_utf8_lossy(unsafe { slice::from_raw_parts(text, length) }).into_owned()
 }

@@ -11,6 +11,8 @@ mod supervisor;
 mod types;
 mod write;
 
+use std::fmt;
+
 use types::Types;
 use write::{quoted, text};
 
@@ -74,8 +76,35 @@ pub struct Source {
     pub text: String,
 }
 
+/// Two behaviours of a library have one name. One would take the other's module, and its processes would be of the wrong kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clash {
+    name: &'static str,
+    /// Where they stand.
+    at: [&'static str; 2],
+}
+
+impl fmt::Display for Clash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, at: [one, other] } = self;
+        write!(
+            f,
+            "two behaviours are called `{name}`, at {one} and at {other}: each is a module in Erlang, and needs a name of its own"
+        )
+    }
+}
+
+impl std::error::Error for Clash {}
+
 /// All files of this library, if its own is to be called `native`.
-pub fn sources(native: &str) -> Vec<Source> {
+///
+/// # Errors
+/// When two behaviours have one name.
+pub fn sources(native: &str) -> Result<Vec<Source>, Clash> {
+    // They are sorted by name.
+    if let Some(pair) = behaviours().windows(2).find(|pair| pair[0].name == pair[1].name) {
+        return Err(Clash { name: pair[0].name, at: [pair[0].at, pair[1].at] });
+    }
     let module = |name: &str, text| Source { file: format!("{name}.erl"), text };
     // In the templates the name stands as an atom in quotes, alone or as the beginning of one.
     let own = |template: &str| template.replace("'MODULE", &format!("'{native}"));
@@ -91,10 +120,6 @@ pub fn sources(native: &str) -> Vec<Source> {
         module(&format!("{native}_move"), own(include_str!("../erlang/otp_move.erl")) + &table()),
         module(&format!("{native}_upgrade"), own(include_str!("../erlang/otp_upgrade.erl"))),
     ];
-    for pair in behaviours().windows(2) {
-        // They are sorted by name. One would take the other's module, and its processes would be of the wrong kind.
-        assert!(pair[0].name != pair[1].name, "two behaviours of this library have the name {}", pair[0].name);
-    }
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
         let (description, types) = Types::of(behaviour.describe);
         let write = match description.kind {
@@ -117,7 +142,7 @@ pub fn sources(native: &str) -> Vec<Source> {
             Source { file: format!("{}.app", application.name), text: application.resource(&callback, &modules) };
         sources.push(resource);
     }
-    sources
+    Ok(sources)
 }
 
 /// What an upgrade knows of the behaviours of the build that it goes to.

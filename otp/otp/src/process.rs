@@ -35,6 +35,8 @@ pub type Restore = for<'a> fn(state: Term<'a>) -> Result<Term<'a>, Malformed>;
 pub struct Behaviour {
     /// The name of its module.
     pub name: &'static str,
+    /// Where it stands: file and line.
+    pub at: &'static str,
     pub init: for<'a> fn(env: Env<'a>, turn: &Turn, argument: Term<'a>) -> Started<'a>,
     /// A process from the state that an older build of it had; `None` for what has none.
     pub restore: Option<Restore>,

@@ -13,7 +13,7 @@ const CALLER: &str = include_str!("../erlang/caller.erl");
 
 /// What stands between the exports of a module and its functions.
 fn types(module: &str) -> String {
-    let sources = otp::generate::sources("otp_tests_native");
+    let sources = otp::generate::sources("otp_tests_native").expect("the Erlang half");
     let source = sources.into_iter().find(|source| source.file == format!("{module}.erl")).expect("the module");
     let from = source.text.find("-export_type").expect("its types");
     let to = source.text.find("\n-spec").expect("its functions");

@@ -19,7 +19,7 @@ impl OtpHalf {
     pub fn compile() -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("no folder for the application: {error}"))?;
         let mut modules = Vec::new();
-        for source in otp::generate::sources("pump_native") {
+        for source in otp::generate::sources("pump_native").map_err(|clash| clash.to_string())? {
             let path = folder.path().join(&source.file);
             fs::write(&path, &source.text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
             modules.extend(source.file.ends_with(".erl").then_some(source.file));

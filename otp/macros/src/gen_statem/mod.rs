@@ -183,6 +183,7 @@ fn code(model: &Model, state: &Type) -> TokenStream {
         ::otp::private::inventory::submit! {
             ::otp::process::Behaviour {
                 name: #erlang,
+                at: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 init: ::otp::statem::start::<#name>,
                 restore: ::core::option::Option::Some(::otp::statem::restore::<#name>),
                 describe: || #description,

@@ -36,6 +36,7 @@ pub use env::Env;
 pub(crate) use env::send_from_anywhere;
 pub(crate) use kept::Kept;
 pub(crate) use object::{Loading, ObjectType};
+pub(crate) use panic::said;
 pub(crate) use stack::lowest;
 pub use term::{MapEntries, Term, Tuple};
 pub(crate) use turn::{Form, OUTSIDE, Within, in_call, try_turn, turn, within};

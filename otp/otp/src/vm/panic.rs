@@ -66,7 +66,8 @@ impl Panic {
     }
 }
 
-fn said(payload: &(dyn Any + Send)) -> String {
+/// What a panic says.
+pub(crate) fn said(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("a panic with a value that is no text").to_owned()
 }

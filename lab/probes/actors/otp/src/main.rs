@@ -40,12 +40,12 @@ fn write(folder: &Path) -> Result<(), String> {
 
 /// What the library says of its Erlang half. It is loaded for that, as `cargo otp` does with every application: one that is linked into
 /// programs too would be optimised less.
-fn sources(library: &Path) -> Result<Vec<Source>, libloading::Error> {
+fn sources(library: &Path) -> Result<Vec<Source>, String> {
     // SAFETY: the library was built beside this program from the sources beside these. `application!` gives the function of this name
     // this type, and the library stays loaded while it is asked.
     unsafe {
-        let loaded = libloading::Library::new(library)?;
-        let asked: Asked = *loaded.get(b"otp_sources\0")?;
-        Ok(ask::sources(asked, NATIVE))
+        let loaded = libloading::Library::new(library).map_err(|error| error.to_string())?;
+        let asked: Asked = *loaded.get(b"otp_sources\0").map_err(|error| error.to_string())?;
+        ask::sources(asked, NATIVE)
     }
 }
