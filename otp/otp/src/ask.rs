@@ -47,7 +47,7 @@ pub unsafe fn answer(request: *mut Request) {
     let native = String::from_utf8_lossy(native);
     let sources = match catch_unwind(AssertUnwindSafe(|| generate::sources(&native))) {
         Ok(sources) => sources.map_err(|clash| clash.to_string()),
-        Err(panic) => Err(format!("it panics when it is asked for its Erlang half: {}", said(&*panic))),
+        Err(panic) => Err(format!("the library panics when it is asked for its Erlang half: {}", said(&*panic))),
     };
     let sources = match sources {
         Ok(sources) => sources,
@@ -82,7 +82,7 @@ pub unsafe fn sources(asked: Asked, native: &str) -> Result<Vec<Source>, String>
     unsafe { asked(&raw mut request) };
     if request.form != FORM {
         return Err(format!(
-            "it was built with another version of kizami-otp than {}: use the same",
+            "the library was built with another version of kizami-otp than {}: use the same",
             env!("CARGO_PKG_VERSION")
         ));
     }
@@ -116,4 +116,35 @@ unsafe extern "C" fn refuse(context: *mut c_void, why: *const u8, length: usize)
 unsafe fn owned(text: *const u8, length: usize) -> String {
     // SAFETY: the caller's promise.
     String::from_utf8_lossy(unsafe { slice::from_raw_parts(text, length) }).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" fn of_another_version(request: *mut Request) {
+        // SAFETY: `sources` passes its request.
+        unsafe { (*request).form = FORM - 1 };
+    }
+
+    unsafe extern "C" fn refusing(request: *mut Request) {
+        let why = "a reason";
+        // SAFETY: as above; the text lives through the call.
+        unsafe { ((*request).refuse)((*request).context, why.as_ptr(), why.len()) };
+    }
+
+    unsafe extern "C" fn answering(request: *mut Request) {
+        // SAFETY: as above.
+        unsafe { answer(request) };
+    }
+
+    #[test]
+    fn a_library_answers_or_says_why_not() {
+        let asked: [Asked; 3] = [of_another_version, refusing, answering];
+        // SAFETY: they take a request as `application!`'s function does.
+        let [other, refused, all] = asked.map(|asked| unsafe { sources(asked, "one_native") });
+        assert!(other.is_err_and(|why| why.contains("another version of kizami-otp")));
+        assert_eq!(refused, Err("a reason".into()));
+        assert!(all.is_ok_and(|sources| sources.iter().any(|source| source.file == "one_native_wait.erl")));
+    }
 }
