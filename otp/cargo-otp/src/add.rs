@@ -60,19 +60,19 @@ pub(crate) fn add(what: &What, addition: &Addition) -> Result<()> {
     Ok(())
 }
 
-/// What makes a part of the application of it.
+/// What makes a part of the application of it, wherever it will stand.
 fn next(kind: &str, name: &str) -> String {
     let ty = as_type(name);
     let child = match kind {
-        "supervisor" => format!("supervisor::<{name}::{name}>(())"),
-        "gen_event" => format!("events::<{name}::{ty}Event>(\"{name}_events\")"),
-        _ => format!("worker::<{name}::{ty}>(()).name(\"{name}\")"),
+        "supervisor" => format!("otp::supervisor::<crate::{name}::{name}>(())"),
+        "gen_event" => format!("otp::events::<crate::{name}::{ty}Event>(\"{name}_events\")"),
+        _ => format!("otp::worker::<crate::{name}::{ty}>(()).name(\"{name}\")"),
     };
     if kind == "gen_event" {
         return format!(
             "it handles what a manager of events is told. The manager is a child of a supervisor; add to its tree:\n\n    \
              .child({child})\n\nThe handler is added by a process of yours, in its `async fn init`:\n\n    \
-             EventManager::<{name}::{ty}Event>::named(\"{name}_events\").add_sup_handler::<{name}::{ty}>(()).await?;\n"
+             otp::EventManager::<crate::{name}::{ty}Event>::named(\"{name}_events\").add_sup_handler::<crate::{name}::{ty}>(()).await?;\n"
         );
     }
     format!("it is started as a child of a supervisor; add to its tree:\n\n    .child({child})\n")

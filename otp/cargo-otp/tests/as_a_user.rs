@@ -52,27 +52,20 @@ fn a_service_grows_and_is_documented() {
     let path = user.application("grown_one", "service");
     let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/add");
     assert_eq!(fs::read_dir(templates).expect("the templates").count(), 4, "each is tried here");
-    let mut children = String::new();
+    let (mut children, mut grandchild) = (String::new(), String::new());
     for (name, behaviour) in
         [("ledger", "gen_server"), ("kiln", "statem"), ("news", "event"), ("ledgers", "supervisor")]
     {
         let said = user.done(&path, &["add", name, "--behaviour", behaviour]);
         let child = said.lines().find(|line| line.trim().starts_with(".child(")).expect("the line of a tree");
-        if name != "ledger" {
-            children += child.trim();
-        }
+        *(if name == "ledger" { &mut grandchild } else { &mut children }) += child.trim();
     }
     user.finds_formatted(&path);
     edit(&path.join("src/lib.rs"), |text| {
-        let text = text.replace("use otp::{", "use otp::{events, ");
         text.replace(".child(supervisor::<stores>(()))", &format!(".child(supervisor::<stores>(())){children}"))
     });
     edit(&path.join("src/ledgers.rs"), |text| {
-        let text = text.replace("use otp::{", "use otp::{worker, ");
-        text.replace(
-            "Duration::from_secs(5))",
-            "Duration::from_secs(5)).child(worker::<crate::ledger::Ledger>(()).name(\"ledger\"))",
-        )
+        text.replace("Duration::from_secs(5))", &format!("Duration::from_secs(5)){grandchild}"))
     });
     let tested = user.done(&path, &["test"]);
     assert!(tested.contains("test result: ok. 4 passed") && !tested.contains("warning"), "{tested}");
