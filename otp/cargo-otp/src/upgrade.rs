@@ -64,7 +64,7 @@ pub(crate) fn upgrade(what: &What, whom: &Whom) -> Result<ExitCode> {
     say::step("Upgrading", format_args!("{} in {}", built.name, node.name));
     let lines = asked(&built, &node, whom.timeout)?;
     let mut failed = false;
-    let mut wrong = Vec::new();
+    let (mut wrong, mut notes) = (Vec::new(), Vec::new());
     for (word, text) in &lines {
         match word.as_str() {
             "error" => {
@@ -72,12 +72,14 @@ pub(crate) fn upgrade(what: &What, whom: &Whom) -> Result<ExitCode> {
                 wrong.push(text.as_str());
             }
             "warning" => say::warning(text),
+            "note" => notes.push(text),
             word => say::step(word, text),
         }
     }
     if failed {
         let why = anyhow!("{}", wrong.join("\n"));
         say::error(&why.context(format!("{} goes on in the build before: nothing was changed", built.name)));
+        notes.iter().for_each(say::note);
         return Ok(ExitCode::from(FAILED));
     }
     Ok(ExitCode::SUCCESS)

@@ -80,7 +80,7 @@ round(All, Deadline, Switch) ->
         try
             case [{Job, Why} || {Job, {error, Why}} <- each(Jobs, fun prepare/1)] of
                 [] -> Switch();
-                Wrong -> throw({failed, cannot(Wrong)})
+                Wrong -> throw({failed, cannot(Wrong) ++ advice(Wrong)})
             end
         catch
             Class:Reason:Stack ->
@@ -241,6 +241,12 @@ cannot(Wrong) ->
     end, #{}, Wrong),
     [{"error", text("~ts (~ts~ts) cannot go over: ~ts", [What, name(lists:last(Pids)), more(length(Pids) - 1), Why])}
      || {{What, Why}, Pids} <- lists:sort(maps:to_list(Told))].
+
+%% What to do about states of another form.
+advice(Wrong) ->
+    [{"note", "a state of another form goes over by an #[upgrade] of its behaviour, which takes the old one: "
+              "`#[upgrade] fn from_old(old: Old) -> Self`, where Old derives otp::Data"}
+     || lists:any(fun({_, Why}) -> lists:prefix("expected ", reason(Why)) end, Wrong)].
 
 more(0) -> "";
 more(Number) -> text(" and ~b more", [Number]).

@@ -53,8 +53,8 @@ upgrade(#{application := Application, ebin := Ebin, timeout := Time}) ->
     Resource = resource(filename:join(Ebin, text("~ts.app", [Application]))),
     {modules, Modules} = lists:keyfind(modules, 1, element(3, Resource)),
     {Own, Generated} = lists:partition(fun(Module) -> family(Module) =:= 'MODULE' end, Modules),
-    %% Others than the native one may be loaded already, because this one calls them.
-    New = [Module || Module <- Own, not erlang:module_loaded('MODULE')],
+    %% Others than the native one may be loaded already, because this one calls them. This one is unloaded by who loaded it.
+    New = [Module || Module <- Own, Module =/= ?MODULE, not erlang:module_loaded('MODULE')],
     try
         [load(Module, Ebin) || Module <- New, not erlang:module_loaded(Module)],
         'MODULE_observe':start(),
