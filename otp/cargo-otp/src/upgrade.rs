@@ -63,20 +63,16 @@ pub(crate) fn upgrade(what: &What, whom: &Whom) -> Result<ExitCode> {
     must_run(&node)?;
     say::step("Upgrading", format_args!("{} in {}", built.name, node.name));
     let lines = asked(&built, &node, whom.timeout)?;
-    let mut failed = false;
     let (mut wrong, mut notes) = (Vec::new(), Vec::new());
     for (word, text) in &lines {
         match word.as_str() {
-            "error" => {
-                failed = true;
-                wrong.push(text.as_str());
-            }
+            "error" => wrong.push(text.as_str()),
             "warning" => say::warning(text),
             "note" => notes.push(text),
             word => say::step(word, text),
         }
     }
-    if failed {
+    if !wrong.is_empty() {
         let why = anyhow!("{}", wrong.join("\n"));
         say::error(&why.context(format!("{} goes on in the build before: nothing was changed", built.name)));
         notes.iter().for_each(say::note);
