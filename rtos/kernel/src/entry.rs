@@ -1,0 +1,155 @@
+//! Where a port enters the kernel: at its start, and for every interrupt.
+
+use crate::cell::Held;
+use crate::context::{Anywhere, Known, Placed};
+use crate::kernel::Kernel;
+use crate::model::{Model, Only};
+use crate::notify::TimerHome;
+use crate::port::Port;
+use crate::service::{Service, dispatch, here};
+use crate::task::State;
+
+/// Starts the kernel: makes everything ready, starts the other processors, and runs the first task.
+///
+/// # Safety
+/// To be called once, by processor 0, locked, in handler context or before there is any other.
+pub unsafe fn start<K: Kernel>() -> ! {
+    const { assert!(K::Model::PROCESSORS <= K::Port::PROCESSORS, "the machine has not that many processors") };
+    // SAFETY: no other processor runs yet, and this one is locked.
+    let held = unsafe { Held::assume() };
+    for number in 0..K::Model::PROCESSORS {
+        let processor = K::processor(number);
+        let [own, shared] = K::slots(number);
+        processor.start(own, shared, held);
+        // SAFETY: the idle task does not run yet.
+        unsafe { K::Port::prepare(&processor.idle().saved) };
+    }
+    K::common().clock.start::<K>(held);
+    for task in K::tasks() {
+        let tcb = task.block;
+        // SAFETY: the task does not run yet.
+        unsafe { K::Port::prepare(&tcb.saved) };
+        if let Some(home) = tcb.home.get() {
+            home.processor.set(K::processor(tcb.class.initial()), held);
+        }
+        if tcb.active {
+            let home = K::processor(tcb.class.initial());
+            tcb.state.set(State::Ready, held);
+            let agenda = if task.domain.0.is_none() { home.shared() } else { &home.own };
+            agenda.ready.insert(tcb, held);
+        }
+    }
+    for cyclic in K::cyclics() {
+        TimerHome::<K>::start(&cyclic.block.home, cyclic.block.class, held);
+    }
+    for alarm in K::alarms() {
+        TimerHome::<K>::start(&alarm.block.home, alarm.block.class, held);
+    }
+    let now = K::common().clock.now::<K>();
+    for cyclic in K::cyclics().iter().filter(|cyclic| cyclic.block.active) {
+        let home = K::processor(cyclic.domain.0.map_or(cyclic.block.class.initial(), usize::from));
+        // SAFETY: nobody else runs.
+        let service = unsafe { Service::<K, Placed, Anywhere>::taken(cyclic.domain, home) };
+        cyclic.block.start(now, &service);
+    }
+    K::initialise();
+    for number in 1..K::Model::PROCESSORS {
+        K::Port::start_processor(number);
+    }
+    // SAFETY: this is processor 0, locked.
+    unsafe { begin::<K>() }
+}
+
+/// Runs the first task of a processor.
+///
+/// # Safety
+/// To be called once by each processor, locked, when [`start`] has made everything ready.
+pub unsafe fn begin<K: Kernel>() -> ! {
+    let here = here::<K>(Known::Later);
+    // Deadlines may be set already: the timer rings at once, and finds out.
+    K::Port::alarm(0);
+    let next = here.choose();
+    // SAFETY: the processor is locked.
+    here.running.set(next, unsafe { Held::assume() });
+    // SAFETY: the processor is locked, and `next` was prepared.
+    unsafe { K::Port::resume(&next.saved) }
+}
+
+/// Gives way to the task that should run. In task context.
+pub fn preempt<K: Kernel>() {
+    let mask = K::Port::lock();
+    let here = here::<K>(Known::Later);
+    // SAFETY: the processor is locked, and what follows is its own.
+    let held = unsafe { Held::assume() };
+    if here.dispatching.get(held) && !K::Port::was_locked(mask) {
+        let (current, next) = (here.running.get(), here.choose());
+        if crate::task::term::must_end(current, held) {
+            crate::task::term::exit_from::<K, Placed>(Placed(current.class.pinned().map(|place| place as u8)));
+        }
+        if !core::ptr::eq(current, next) {
+            dispatch(here, current, next);
+        }
+    }
+    // SAFETY: nothing follows.
+    unsafe { K::Port::unlock(mask) };
+}
+
+/// The timer of this processor rings. In handler context, the processor unlocked.
+pub fn tick<K: Kernel>() {
+    crate::time::tick::<K>();
+}
+
+/// Another processor wants this one to look at its agenda. In handler context, the processor unlocked.
+pub fn interrupted<K: Kernel>() {
+    if K::common().ending.load(core::sync::atomic::Ordering::Relaxed) {
+        K::Port::lock();
+        end::<K>();
+    }
+    crate::time::interrupted::<K>();
+}
+
+/// An interrupt came on that line. In handler context, the processor unlocked. False if nobody serves it.
+pub fn interrupt<K: Kernel>(line: u32) -> bool {
+    let mut served = false;
+    for interrupt in K::interrupts().iter().filter(|interrupt| interrupt.line == line) {
+        interrupt.handler.call();
+        served = true;
+    }
+    served
+}
+
+/// Whether a task other than the one that runs should. For a port that is about to leave its last handler.
+pub fn should_dispatch<K: Kernel>() -> bool {
+    let here = here::<K>(Known::Later);
+    let current = here.running.get();
+    // SAFETY: the port has locked the processor, and what is looked at is its own.
+    let held = unsafe { Held::assume() };
+    here.dispatching.get(held) && (!core::ptr::eq(current, here.choose()) || crate::task::term::must_end(current, held))
+}
+
+/// Ends the kernel on this processor, which is locked.
+pub(crate) fn end<K: Kernel>() -> ! {
+    K::common().ending.store(true, core::sync::atomic::Ordering::Relaxed);
+    let here = here::<K>(Known::Later).number();
+    for number in (0..K::Model::PROCESSORS).filter(|&number| number != here) {
+        K::Port::interrupt(number);
+    }
+    if here == 0 {
+        K::terminate();
+        K::Port::shutdown()
+    }
+    loop {
+        K::Port::relax();
+    }
+}
+
+/// The name of a task for a message, by its number: the stack that a fault has hit.
+pub fn task_of<K: Kernel>(address: usize) -> Option<usize> {
+    K::tasks()
+        .iter()
+        .position(|task| {
+            let saved = &task.block.saved;
+            address + 256 >= saved.limit as usize && address < saved.top as usize
+        })
+        .map(|index| index + 1)
+}

@@ -1,0 +1,190 @@
+//! What is to happen at a time: a binary heap of deadlines.
+//!
+//! Times are microseconds that wrap after 2³². They are compared by how far they lie after a moment 200 seconds ago, so
+//! that deadlines up to 4 000 seconds ahead, and such as are up to 200 seconds late, are in the right order.
+//!
+//! A deadline lies in the task or the object that it belongs to, together with its place in the heap, so that it can be
+//! taken out again without a search. The heap's memory has room for everything that can have a deadline; it cannot be
+//! too small.
+
+use crate::alarm::AlarmBlock;
+use crate::cell::{Cell, Held};
+use crate::cyclic::CyclicBlock;
+use crate::kernel::Kernel;
+use crate::task::Tcb;
+
+/// The longest time that a service can be given, in microseconds.
+pub const LONGEST: u32 = 4_000_000_000;
+
+/// How late a deadline may be, in microseconds.
+const MARGIN: u32 = 200_000_000;
+
+/// A moment, and where it stands in a heap: from 1, or 0 if it is in none.
+pub(crate) struct Deadline {
+    pub(crate) at: Cell<u32>,
+    place: Cell<u32>,
+}
+
+impl Deadline {
+    pub(crate) const fn new() -> Self {
+        Deadline { at: Cell::new(0), place: Cell::new(0) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_set(&self, held: Held<'_>) -> bool {
+        self.place.get(held) != 0
+    }
+}
+
+/// Whose deadline it is.
+pub enum Event<K: Kernel> {
+    /// A task waits no longer.
+    Task(&'static Tcb<K>),
+    /// A cyclic notification is due.
+    Cyclic(&'static CyclicBlock<K>),
+    /// An alarm is due.
+    Alarm(&'static AlarmBlock<K>),
+}
+
+impl<K: Kernel> Clone for Event<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K: Kernel> Copy for Event<K> {}
+
+impl<K: Kernel> Event<K> {
+    #[inline(always)]
+    pub(crate) fn deadline(self) -> &'static Deadline {
+        match self {
+            Event::Task(task) => &task.deadline,
+            Event::Cyclic(cyclic) => &cyclic.deadline,
+            Event::Alarm(alarm) => &alarm.deadline,
+        }
+    }
+}
+
+/// Memory for one deadline. The `kernel!` macro makes as many for each heap as can ever be in it.
+pub struct Slot<K: Kernel>(Cell<Option<Event<K>>>);
+
+impl<K: Kernel> Slot<K> {
+    /// Memory in which nothing is.
+    pub const EMPTY: Slot<K> = Slot(Cell::new(None));
+}
+
+/// The deadlines of a processor, the earliest first.
+pub(crate) struct Heap<K: Kernel> {
+    slots: Cell<&'static [Slot<K>]>,
+    length: Cell<u32>,
+}
+
+impl<K: Kernel> Heap<K> {
+    pub(crate) const fn new() -> Self {
+        Heap { slots: Cell::new(&[]), length: Cell::new(0) }
+    }
+
+    pub(crate) fn start(&self, slots: &'static [Slot<K>], held: Held<'_>) {
+        self.slots.set(slots, held);
+    }
+
+    /// The earliest deadline, and when it is.
+    pub(crate) fn first(&self, held: Held<'_>) -> Option<(Event<K>, u32)> {
+        if self.length.get(held) == 0 {
+            return None;
+        }
+        let event = self.slots.get(held).first()?.0.get(held)?;
+        Some((event, event.deadline().at.get(held)))
+    }
+
+    /// Adds a deadline that is not in a heap. True if it is the earliest now.
+    pub(crate) fn insert(&self, event: Event<K>, at: u32, now: u32, held: Held<'_>) -> bool {
+        let length = self.length.get(held) + 1;
+        self.length.set(length, held);
+        event.deadline().at.set(at, held);
+        self.rise(length, event, now, held) == 1
+    }
+
+    /// Takes a deadline out, if it is there. True if it was the earliest.
+    pub(crate) fn remove(&self, event: Event<K>, now: u32, held: Held<'_>) -> bool {
+        let place = event.deadline().place.get(held);
+        if place == 0 {
+            return false;
+        }
+        event.deadline().place.set(0, held);
+        let length = self.length.get(held);
+        self.length.set(length - 1, held);
+        if place < length {
+            // The last takes its place, and from there finds its own.
+            if let Some(last) = self.at(length, held) {
+                if self.rise(place, last, now, held) == place {
+                    self.sink(place, last, now, held);
+                }
+            }
+        }
+        place == 1
+    }
+
+    #[inline(always)]
+    fn at(&self, place: u32, held: Held<'_>) -> Option<Event<K>> {
+        self.slots.get(held).get(place as usize - 1)?.0.get(held)
+    }
+
+    #[inline(always)]
+    fn put(&self, place: u32, event: Event<K>, held: Held<'_>) {
+        if let Some(slot) = self.slots.get(held).get(place as usize - 1) {
+            slot.0.set(Some(event), held);
+            event.deadline().place.set(place, held);
+        }
+    }
+
+    /// Puts an event at that place or above, where it belongs; the place is free. Gives where that is.
+    fn rise(&self, mut place: u32, event: Event<K>, now: u32, held: Held<'_>) -> u32 {
+        let at = after(event.deadline().at.get(held), now);
+        while place > 1 {
+            let Some(parent) = self.at(place / 2, held) else { break };
+            if after(parent.deadline().at.get(held), now) <= at {
+                break;
+            }
+            self.put(place, parent, held);
+            place /= 2;
+        }
+        self.put(place, event, held);
+        place
+    }
+
+    /// Puts an event at that place or below, where it belongs; the place is free.
+    fn sink(&self, mut place: u32, event: Event<K>, now: u32, held: Held<'_>) {
+        let at = after(event.deadline().at.get(held), now);
+        let length = self.length.get(held);
+        let when = |event: Event<K>| after(event.deadline().at.get(held), now);
+        while place * 2 <= length {
+            let Some(mut child) = self.at(place * 2, held) else { break };
+            let mut lower = place * 2;
+            if lower < length {
+                if let Some(other) = self.at(lower + 1, held).filter(|&other| when(other) < when(child)) {
+                    child = other;
+                    lower += 1;
+                }
+            }
+            if at <= when(child) {
+                break;
+            }
+            self.put(place, child, held);
+            place = lower;
+        }
+        self.put(place, event, held);
+    }
+}
+
+/// What times are compared by.
+#[inline(always)]
+pub(crate) fn after(at: u32, now: u32) -> u32 {
+    at.wrapping_sub(now.wrapping_sub(MARGIN))
+}
+
+/// Whether that moment has come.
+#[inline(always)]
+pub(crate) fn is_due(at: u32, now: u32) -> bool {
+    after(at, now) <= MARGIN
+}

@@ -1,0 +1,83 @@
+//! One built kernel: its port, its model, and its objects.
+//!
+//! The `kernel!` macro makes a type that implements [`Kernel`]; everything else is generic over it, so that objects are
+//! at addresses that the linker knows and no table stands between a handle and its object.
+
+use core::sync::atomic::AtomicBool;
+
+use crate::alarm::AlarmBlock;
+use crate::context::Placed;
+use crate::cyclic::CyclicBlock;
+use crate::heap::Slot;
+use crate::interrupt::Interrupt;
+use crate::model::{Initial, Model};
+use crate::port::{Lock, Port};
+use crate::processor::Processor;
+use crate::task::Tcb;
+
+/// A kernel with all its objects.
+///
+/// # Safety
+/// The functions give the same statics at every call, and nothing else uses these. Made by `kernel!`.
+pub unsafe trait Kernel: Sized + 'static {
+    /// The processor and board.
+    type Port: Port;
+    /// One processor or several.
+    type Model: Model;
+
+    /// The processor of that number, which is below [`Model::PROCESSORS`].
+    fn processor(number: usize) -> &'static Processor<Self>;
+    /// What belongs to no processor.
+    fn common() -> &'static Common<Self>;
+    /// Memory for the deadlines of a processor: its own and the shared ones.
+    fn slots(number: usize) -> [&'static [Slot<Self>]; 2];
+    /// The tasks, by their ITRON numbers less one.
+    fn tasks() -> &'static [Numbered<Tcb<Self>>];
+    /// The cyclic notifications, by their ITRON numbers less one.
+    fn cyclics() -> &'static [Numbered<CyclicBlock<Self>>];
+    /// The alarms, by their ITRON numbers less one.
+    fn alarms() -> &'static [Numbered<AlarmBlock<Self>>];
+    /// The interrupt services.
+    fn interrupts() -> &'static [Interrupt];
+    /// Runs on processor 0 before the first task, in handler context.
+    fn initialise() {}
+    /// Runs on processor 0 when the kernel ends, in handler context.
+    fn terminate() {}
+}
+
+/// An object in the table of its kind: what the ITRON number stands for.
+pub struct Numbered<T: 'static> {
+    pub(crate) block: &'static T,
+    pub(crate) domain: Placed,
+}
+
+impl<T> Numbered<T> {
+    /// An entry of the table.
+    pub const fn new(block: &'static T, domain: Placed) -> Self {
+        Numbered { block, domain }
+    }
+}
+
+/// What belongs to no processor.
+pub struct Common<K: Kernel> {
+    pub(crate) giant: <K::Model as Model>::Only<Giant<K>>,
+    pub(crate) clock: crate::time::Clock,
+    /// Whether the kernel was asked to end.
+    pub(crate) ending: AtomicBool,
+}
+
+/// The giant lock.
+pub struct Giant<K: Kernel>(pub(crate) <K::Port as Port>::Lock);
+
+impl<K: Kernel> Initial for Giant<K> {
+    const INITIAL: Self = Giant(<K::Port as Port>::Lock::FREE);
+}
+
+impl<K: Kernel> Common<K> {
+    /// As it is before the kernel starts.
+    pub const NEW: Self = Common {
+        giant: <<K::Model as Model>::Only<Giant<K>> as crate::model::Only<Giant<K>>>::INITIAL,
+        clock: crate::time::Clock::new(),
+        ending: AtomicBool::new(false),
+    };
+}

@@ -1,0 +1,283 @@
+//! Mutexes, with priority ceiling or inheritance.
+//!
+//! The mutexes that a task holds form a stack, linked from the one that it locked last; they are unlocked in the opposite
+//! order. A task's priority is the highest of its base priority, the ceilings of the mutexes that it holds and, where a
+//! mutex inherits, the priorities of the tasks that wait for it. [`settle`] brings it there after every change.
+
+use crate::cell::{Cell, Held};
+use crate::context::{Context, Domain};
+use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::object::handle;
+use crate::ready::PRIORITIES;
+use crate::service::{Queue, Service};
+use crate::task::manage::{Place, change_priority};
+use crate::task::{Class, Tcb, Waiting};
+use crate::time::Timeout;
+
+handle! {
+    /// A mutex.
+    Mutex, MutexBlock
+}
+
+/// What holding a mutex does to a task's priority.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    /// Nothing.
+    None,
+    /// Raises it to that.
+    Ceiling(u8),
+    /// Raises it to that of the highest task that waits.
+    Inheritance,
+}
+
+/// All that the kernel keeps of a mutex.
+pub struct MutexBlock<K: Kernel> {
+    protocol: Protocol,
+    owner: Cell<Option<&'static Tcb<K>>>,
+    /// What the owner locked before.
+    previous: Cell<Option<&'static MutexBlock<K>>>,
+    /// Tasks wait only while there is an owner.
+    pub(crate) waiting: Queue<K>,
+}
+
+impl<K: Kernel, D: Domain> Mutex<K, D> {
+    /// Describes a mutex that does not change priorities.
+    pub const fn create() -> MutexBlock<K> {
+        const { Class::of::<K::Model, D>() };
+        let (owner, previous) = (Cell::new(None), Cell::new(None));
+        MutexBlock { protocol: Protocol::None, owner, previous, waiting: Queue::new() }
+    }
+
+    /// loc_mtx: locks it, waiting for it if need be. E_OBJ if the caller holds it already, E_ILUSE if its base priority is
+    /// above the ceiling.
+    #[inline(always)]
+    pub fn loc<C: Context>(self, cx: C) -> Result<(), Error> {
+        self.tloc(Timeout::FOREVER, cx)
+    }
+
+    /// tloc_mtx: as loc_mtx, with E_TMOUT when the time has passed.
+    #[inline(always)]
+    pub fn tloc<C: Context>(self, timeout: Timeout, cx: C) -> Result<(), Error> {
+        let service = self.enter_to_wait(cx)?;
+        match self.take(&service) {
+            Ok(true) => return service.finish(Ok(())),
+            Ok(false) if timeout.is_poll() => return service.leave(Err(Error::TMOUT)),
+            Ok(false) => {}
+            Err(error) => return service.leave(Err(error)),
+        }
+        if self.block.protocol == Protocol::Inheritance {
+            let held = service.held();
+            // The owner inherits before the caller is in the queue, because that is what `block` does last.
+            if let Some(owner) = self.block.owner.get(held) {
+                inherit(&service, owner, service.running().priority.get());
+            }
+        }
+        service.block(Waiting::Mutex(self.block), Some(&self.block.waiting), timeout).map(|_| ())
+    }
+
+    /// ploc_mtx: locks it if it is free; E_TMOUT if not.
+    pub fn ploc<C: Context>(self, cx: C) -> Result<(), Error> {
+        let service = self.enter_in_task(cx)?;
+        match self.take(&service) {
+            Ok(true) => service.finish(Ok(())),
+            Ok(false) => service.leave(Err(Error::TMOUT)),
+            Err(error) => service.leave(Err(error)),
+        }
+    }
+
+    /// unl_mtx: unlocks it, and locks it for the first task that waits. E_OBJ if it is not the one that the caller locked
+    /// last.
+    #[inline(always)]
+    pub fn unl<C: Context>(self, cx: C) -> Result<(), Error> {
+        let service = self.enter_in_task(cx)?;
+        let held = service.held();
+        let me = service.running();
+        if !me.mutexes.get(held).is_some_and(|last| core::ptr::eq(last, self.block)) {
+            return service.leave(Err(Error::OBJ));
+        }
+        me.mutexes.set(self.block.previous.get(held), held);
+        if self.block.protocol != Protocol::None {
+            settle(&service, me, Place::First);
+        }
+        pass_on(&service, self.block);
+        service.finish(Ok(()))
+    }
+
+    /// ini_mtx: unlocks it, whoever holds it. The waits of tasks end with E_DLT.
+    pub fn ini<C: Context>(self, cx: C) -> Result<(), Error> {
+        let service = self.enter_in_task(cx)?;
+        let held = service.held();
+        while service.wake_first(&self.block.waiting.tasks, Err(Error::DLT)) {}
+        if let Some(owner) = self.block.owner.get(held) {
+            self.block.owner.set(None, held);
+            let mut link = &owner.mutexes;
+            while let Some(other) = link.get(held) {
+                if core::ptr::eq(other, self.block) {
+                    link.set(other.previous.get(held), held);
+                } else {
+                    link = &other.previous;
+                }
+            }
+            settle(&service, owner, Place::First);
+        }
+        service.finish(Ok(()))
+    }
+
+    /// ref_mtx: the task that holds it, and the first that waits.
+    pub fn refer<C: Context>(self, cx: C) -> Result<(Option<usize>, Option<usize>), Error> {
+        let service = self.enter_in_task(cx)?;
+        let held = service.held();
+        let owner = self.block.owner.get(held).and_then(|owner| owner.number());
+        let first = self.block.waiting.first_number(held);
+        service.leave(Ok((owner, first)))
+    }
+
+    #[inline(always)]
+    fn take<C: Context>(self, service: &Service<K, D, C>) -> Result<bool, Error> {
+        let held = service.held();
+        let me = service.running();
+        if let Protocol::Ceiling(ceiling) = self.block.protocol {
+            if me.standing.get(held).base < ceiling {
+                return Err(Error::ILUSE);
+            }
+        }
+        match self.block.owner.get(held) {
+            None => {
+                own(service, self.block, me);
+                Ok(true)
+            }
+            Some(owner) if core::ptr::eq(owner, me) => Err(Error::OBJ),
+            Some(_) => Ok(false),
+        }
+    }
+}
+
+impl<K: Kernel> MutexBlock<K> {
+    /// Tasks wait in the order of their priorities: TA_TPRI.
+    pub const fn by_priority(mut self) -> Self {
+        self.waiting.by_priority = true;
+        self
+    }
+
+    /// Who holds it has at least that priority, from 1: TA_CEILING.
+    pub const fn ceiling(mut self, priority: usize) -> Self {
+        assert!(priority >= 1 && priority <= PRIORITIES, "a priority is from 1 to 16");
+        self.protocol = Protocol::Ceiling(priority as u8 - 1);
+        self.by_priority()
+    }
+
+    /// Who holds it has at least the priority of the tasks that wait for it: TA_INHERIT.
+    pub const fn inheriting(mut self) -> Self {
+        self.protocol = Protocol::Inheritance;
+        self.by_priority()
+    }
+
+    /// The priority that holding it gives.
+    fn gives(&self, held: Held<'_>) -> Option<u8> {
+        match self.protocol {
+            Protocol::None => None,
+            Protocol::Ceiling(ceiling) => Some(ceiling),
+            Protocol::Inheritance => self.waiting.tasks.first(held).map(|first| first.priority.get()),
+        }
+    }
+}
+
+/// The mutexes that a task holds, from the last.
+fn mutexes<K: Kernel>(tcb: &Tcb<K>, held: Held<'_>) -> impl Iterator<Item = &'static MutexBlock<K>> {
+    core::iter::successors(tcb.mutexes.get(held), move |mutex| mutex.previous.get(held))
+}
+
+/// Makes a task the owner of a mutex that has none.
+#[inline(always)]
+fn own<K: Kernel, D: Domain, C: Context>(
+    service: &Service<K, D, C>,
+    mutex: &'static MutexBlock<K>,
+    tcb: &'static Tcb<K>,
+) {
+    let held = service.held();
+    mutex.owner.set(Some(tcb), held);
+    mutex.previous.set(tcb.mutexes.get(held), held);
+    tcb.mutexes.set(Some(mutex), held);
+    if let Some(rank) = mutex.gives(held).filter(|&rank| rank < tcb.priority.get()) {
+        change_priority(service, tcb, rank, Place::First);
+    }
+}
+
+/// Gives a mutex that its owner has let go to the first task that waits, or makes it free.
+fn pass_on<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, mutex: &'static MutexBlock<K>) {
+    let held = service.held();
+    mutex.owner.set(None, held);
+    if let Some(next) = mutex.waiting.tasks.first(held) {
+        mutex.waiting.tasks.remove(next, held);
+        // Before it can run, so that its priority changes while it is in no queue.
+        next.waiting.set(Waiting::Nothing, held);
+        own(service, mutex, next);
+        service.wake(next, Ok(0));
+    }
+}
+
+/// Unlocks all that a task holds that ends.
+pub(crate) fn release_all<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
+    let held = service.held();
+    while let Some(mutex) = tcb.mutexes.get(held) {
+        tcb.mutexes.set(mutex.previous.get(held), held);
+        pass_on(service, mutex);
+    }
+}
+
+/// Whether a task may have that base priority: it is not above a ceiling that it holds or waits for.
+pub(crate) fn ceilings_allow<K: Kernel>(tcb: &Tcb<K>, rank: u8, held: Held<'_>) -> bool {
+    let waits_for = match tcb.waiting.get(held) {
+        Waiting::Mutex(mutex) => Some(mutex),
+        _ => None,
+    };
+    mutexes(tcb, held)
+        .chain(waits_for)
+        .all(|mutex| if let Protocol::Ceiling(ceiling) = mutex.protocol { rank >= ceiling } else { true })
+}
+
+/// Gives a task the priority that its base and its mutexes make. `Place::Last` says that the base was set anew, which
+/// makes the task the last of its priority even if it stays the same, unless a mutex decides.
+pub(crate) fn settle<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>, place: Place) {
+    let held = service.held();
+    let base = tcb.standing.get(held).base;
+    let given = mutexes(tcb, held).filter_map(|mutex| mutex.gives(held)).min();
+    let rank = given.map_or(base, |given| given.min(base));
+    if rank == tcb.priority.get() && (place == Place::First || given.is_some()) {
+        return;
+    }
+    change_priority(service, tcb, rank, if given.is_some() { Place::First } else { place });
+    // Whoever holds what the task waits for may have inherited from it.
+    if let Waiting::Mutex(mutex) = tcb.waiting.get(held) {
+        settle_owner(service, mutex);
+    }
+}
+
+/// After a change among those who wait for a mutex: what its owner inherits.
+pub(crate) fn settle_owner<K: Kernel, D: Domain, C: Context>(
+    service: &Service<K, D, C>,
+    mutex: &'static MutexBlock<K>,
+) {
+    if mutex.protocol == Protocol::Inheritance {
+        if let Some(owner) = mutex.owner.get(service.held()) {
+            settle(service, owner, Place::First);
+        }
+    }
+}
+
+/// Raises the priority of a task that holds what one of that priority is about to wait for, and so on along the chain.
+fn inherit<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>, rank: u8) {
+    let mut tcb = tcb;
+    while rank < tcb.priority.get() {
+        change_priority(service, tcb, rank, Place::First);
+        let held = service.held();
+        match tcb.waiting.get(held) {
+            Waiting::Mutex(mutex) if mutex.protocol == Protocol::Inheritance => match mutex.owner.get(held) {
+                Some(owner) => tcb = owner,
+                None => return,
+            },
+            _ => return,
+        }
+    }
+}

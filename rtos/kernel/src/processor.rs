@@ -1,0 +1,110 @@
+//! What the kernel knows of each processor.
+//!
+//! A processor has two agendas: tasks that can run, and deadlines. Its own is touched by nobody else, so locking the
+//! processor is enough. The shared one is changed by every processor, under the giant lock. Built for one processor there
+//! is only the first, and everything is in it.
+//!
+//! The task that should run is the higher of the two tops; at the same priority, that of the processor's own agenda.
+
+use core::mem::MaybeUninit;
+
+use crate::cell::{Cell, Held, Published};
+use crate::heap::{Heap, Slot};
+use crate::kernel::Kernel;
+use crate::model::{Initial, Model, Only};
+use crate::ready::Ready;
+use crate::spin_lock::SpinLockBlock;
+use crate::task::{Stack, Tcb};
+
+/// The tasks that can run on a processor, and the deadlines that it watches.
+pub struct Agenda<K: Kernel> {
+    pub(crate) ready: Ready<K>,
+    pub(crate) heap: Heap<K>,
+    /// Whether another processor has asked a task of this one to end.
+    pub(crate) burials: Cell<bool>,
+}
+
+impl<K: Kernel> Initial for Agenda<K> {
+    const INITIAL: Self = Agenda { ready: Ready::new(), heap: Heap::new(), burials: Cell::new(false) };
+}
+
+/// One processor.
+pub struct Processor<K: Kernel> {
+    /// The task that runs. Written by this processor only.
+    pub(crate) running: Published<Tcb<K>>,
+    pub(crate) own: Agenda<K>,
+    pub(crate) shared: <K::Model as Model>::Only<Agenda<K>>,
+    /// Whether the task that runs gives way to a higher one: neither dis_dsp nor chg_ipm says no.
+    pub(crate) dispatching: Cell<bool>,
+    /// Whether the task that runs has called dis_dsp.
+    pub(crate) dispatch_disabled: Cell<bool>,
+    /// What chg_ipm was last given by the task that runs.
+    pub(crate) interrupt_mask: Cell<i32>,
+    /// The spin lock that it holds.
+    pub(crate) spinning: Cell<Option<&'static SpinLockBlock<K>>>,
+    /// When the timer is to ring, if at all.
+    pub(crate) armed: Cell<Option<u32>>,
+    idle: Tcb<K>,
+}
+
+impl<K: Kernel> Processor<K> {
+    /// Processors that have not started. The stacks are their idle tasks'.
+    pub const fn all<const N: usize, const BYTES: usize>(stacks: &'static [Stack<BYTES>; N]) -> [Self; N] {
+        let mut all = [const { MaybeUninit::<Self>::uninit() }; N];
+        let mut number = 0;
+        while number < N {
+            all[number] = MaybeUninit::new(Self::new(Tcb::idle(&stacks[number])));
+            number += 1;
+        }
+        // SAFETY: each of them was written, and is not used any more from there.
+        unsafe { (&raw const all).cast::<[Self; N]>().read() }
+    }
+
+    const fn new(idle: Tcb<K>) -> Self {
+        Processor {
+            running: Published::new(),
+            own: Agenda::INITIAL,
+            shared: <<K::Model as Model>::Only<Agenda<K>> as Only<Agenda<K>>>::INITIAL,
+            dispatching: Cell::new(true),
+            dispatch_disabled: Cell::new(false),
+            interrupt_mask: Cell::new(0),
+            spinning: Cell::new(None),
+            armed: Cell::new(None),
+            idle,
+        }
+    }
+
+    pub(crate) fn start(&'static self, own: &'static [Slot<K>], shared: &'static [Slot<K>], held: Held<'_>) {
+        self.running.set(&self.idle, held);
+        self.own.ready.start(&self.idle, held);
+        self.own.heap.start(own, held);
+        if let Some(agenda) = self.shared.get() {
+            agenda.ready.start(&self.idle, held);
+            agenda.heap.start(shared, held);
+        }
+    }
+
+    /// The agenda of objects that every processor uses: its own, if there is no other processor.
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> &Agenda<K> {
+        self.shared.get().unwrap_or(&self.own)
+    }
+
+    /// The task that this processor should run.
+    #[inline(always)]
+    pub(crate) fn choose(&self) -> &'static Tcb<K> {
+        let own = self.own.ready.top();
+        match self.shared.get() {
+            None => own,
+            Some(shared) => {
+                let shared = shared.ready.top();
+                if shared.priority.get() < own.priority.get() { shared } else { own }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn idle(&self) -> &Tcb<K> {
+        &self.idle
+    }
+}

@@ -1,0 +1,263 @@
+//! The state of the system: locks, dispatching, interrupt masks, the queue of tasks that can run, and the kernel's end.
+
+use core::marker::PhantomData;
+
+use crate::cell::Held;
+use crate::context::{Anywhere, Context, Kind, Placed};
+use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::model::Model;
+use crate::port::Port;
+use crate::processor::Processor;
+use crate::ready::PRIORITIES;
+use crate::service::{Service, here};
+use crate::task::Tcb;
+
+/// The system services of a kernel.
+pub struct System<K: Kernel>(PhantomData<K>);
+
+/// Works on the processor that the caller runs on, locked. E_CTX if it was locked already.
+fn local<K: Kernel, C: Context, T>(
+    _: C,
+    work: impl FnOnce(&'static Processor<K>, Held<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mask = K::Port::lock();
+    if K::Port::was_locked(mask) {
+        return Err(Error::CTX);
+    }
+    // SAFETY: the processor is locked, and only what is its own is given to `work`.
+    let result = work(here::<K>(C::PLACE), unsafe { Held::assume() });
+    // SAFETY: nothing follows.
+    unsafe { K::Port::unlock(mask) };
+    result
+}
+
+fn is_task<K: Kernel, C: Context>() -> bool {
+    match C::KIND {
+        Kind::Task => true,
+        Kind::Handler => false,
+        Kind::Unknown => K::Port::in_task(),
+    }
+}
+
+impl<K: Kernel> System<K> {
+    /// loc_cpu: locks the processor, until unl_cpu. No service but unl_cpu, ext_tsk and the sns_ ones may be called then.
+    pub fn loc_cpu<C: Context>(_: C) -> Result<(), Error> {
+        K::Port::lock();
+        Ok(())
+    }
+
+    /// unl_cpu: unlocks the processor. Without effect while it holds a spin lock.
+    pub fn unl_cpu<C: Context>(_: C) -> Result<(), Error> {
+        let mask = K::Port::lock();
+        // SAFETY: the processor is locked.
+        let spinning = here::<K>(C::PLACE).spinning.get(unsafe { Held::assume() }).is_some();
+        if spinning {
+            return Err(Error::CTX);
+        }
+        // SAFETY: the caller says that its section ends here.
+        unsafe { K::Port::unlock(if K::Port::was_locked(mask) { K::Port::unlocked() } else { mask }) };
+        Ok(())
+    }
+
+    /// Runs `section` with the processor locked: no other task and no handler of this processor comes in between.
+    pub fn with_cpu_locked<C: Context, T>(cx: C, section: impl FnOnce() -> T) -> Result<T, Error> {
+        local::<K, C, T>(cx, |_, _| Ok(section()))
+    }
+
+    /// dis_dsp: the task that runs does not give way until ena_dsp.
+    pub fn dis_dsp<C: Context>(cx: C) -> Result<(), Error> {
+        if !is_task::<K, C>() {
+            return Err(Error::CTX);
+        }
+        local::<K, C, _>(cx, |here, held| {
+            here.dispatch_disabled.set(true, held);
+            here.dispatching.set(false, held);
+            Ok(())
+        })
+    }
+
+    /// ena_dsp: the task that runs gives way again, at once if another should run.
+    pub fn ena_dsp<C: Context>(cx: C) -> Result<(), Error> {
+        if !is_task::<K, C>() {
+            return Err(Error::CTX);
+        }
+        local::<K, C, _>(cx, |here, held| {
+            here.dispatch_disabled.set(false, held);
+            here.dispatching.set(here.interrupt_mask.get(held) == 0, held);
+            Ok(())
+        })?;
+        crate::entry::preempt::<K>();
+        Ok(())
+    }
+
+    /// chg_ipm: lets only interrupts above that priority through; 0 lets all through. While it is not 0 the task that
+    /// runs does not give way. E_PAR if there is no such priority.
+    pub fn chg_ipm<C: Context>(priority: i32, _: C) -> Result<(), Error> {
+        if !is_task::<K, C>() {
+            return Err(Error::CTX);
+        }
+        if priority > 0 || priority < K::Port::LOWEST_INTERRUPT_MASK {
+            return Err(Error::PAR);
+        }
+        let mask = K::Port::lock();
+        if K::Port::was_locked(mask) {
+            return Err(Error::CTX);
+        }
+        // SAFETY: the processor is locked, and what follows is its own.
+        let held = unsafe { Held::assume() };
+        let here = here::<K>(C::PLACE);
+        here.interrupt_mask.set(priority, held);
+        here.dispatching.set(priority == 0 && !here.dispatch_disabled.get(held), held);
+        // SAFETY: nothing follows that the lock guards.
+        unsafe { K::Port::unlock(K::Port::mask_interrupts(priority)) };
+        crate::entry::preempt::<K>();
+        Ok(())
+    }
+
+    /// get_ipm: what chg_ipm was last given.
+    pub fn get_ipm<C: Context>(cx: C) -> Result<i32, Error> {
+        if !is_task::<K, C>() {
+            return Err(Error::CTX);
+        }
+        local::<K, C, _>(cx, |here, held| Ok(here.interrupt_mask.get(held)))
+    }
+
+    /// rot_rdq: gives the next task of that priority, or of the caller's if none is given, its turn. E_PAR if there is no
+    /// such priority.
+    pub fn rot_rdq<C: Context>(priority: Option<usize>, cx: C) -> Result<(), Error> {
+        let rank = match priority {
+            Some(priority) => rank(priority)?,
+            None if is_task::<K, C>() => local::<K, C, _>(cx, |here, _| Ok(here.running.get().standing_rank()))?,
+            None => return Err(Error::PAR),
+        };
+        for domain in domains::<K, C>(cx)? {
+            let service = Service::<K, Placed, C>::enter(domain, cx)?;
+            service.agenda(service.here).ready.rotate(rank, service.held());
+            service.finish(());
+        }
+        Ok(())
+    }
+
+    /// get_lod: how many tasks of that priority, or of the caller's if none is given, can run on this processor.
+    pub fn get_lod<C: Context>(priority: Option<usize>, cx: C) -> Result<usize, Error> {
+        let rank = Self::rank_or_own(priority, cx)?;
+        let mut count = 0;
+        for domain in domains::<K, C>(cx)? {
+            let service = Service::<K, Placed, C>::enter(domain, cx)?;
+            count += service.agenda(service.here).ready.count(rank, service.held());
+            service.leave(());
+        }
+        Ok(count)
+    }
+
+    /// get_nth: the number of the task of that priority, or of the caller's if none is given, whose turn comes after
+    /// `nth` others; none if there are fewer.
+    pub fn get_nth<C: Context>(priority: Option<usize>, nth: usize, cx: C) -> Result<Option<usize>, Error> {
+        let rank = Self::rank_or_own(priority, cx)?;
+        let mut before = 0;
+        for domain in domains::<K, C>(cx)? {
+            let service = Service::<K, Placed, C>::enter(domain, cx)?;
+            let ready = &service.agenda(service.here).ready;
+            let (found, count) = (ready.nth(rank, nth - before, service.held()), ready.count(rank, service.held()));
+            service.leave(());
+            if let Some(found) = found {
+                return Ok(found.number());
+            }
+            before += count;
+        }
+        Ok(None)
+    }
+
+    fn rank_or_own<C: Context>(priority: Option<usize>, cx: C) -> Result<u8, Error> {
+        if !is_task::<K, C>() {
+            return Err(Error::CTX);
+        }
+        match priority {
+            Some(priority) => rank(priority),
+            None => local::<K, C, _>(cx, |here, _| Ok(here.running.get().standing_rank())),
+        }
+    }
+
+    /// get_tid: the number of the task that runs, or that the handler has interrupted; none if no task does.
+    pub fn get_tid<C: Context>(cx: C) -> Result<Option<usize>, Error> {
+        local::<K, C, _>(cx, |here, _| Ok(here.running.get().number()))
+    }
+
+    /// get_pid: the number of this processor, counted from 0.
+    pub fn get_pid<C: Context>(cx: C) -> Result<usize, Error> {
+        local::<K, C, _>(cx, |here, _| Ok(here.number()))
+    }
+
+    /// sns_ctx: whether a handler runs, and not a task.
+    pub fn sns_ctx() -> bool {
+        !K::Port::in_task()
+    }
+
+    /// sns_loc: whether the processor is locked.
+    pub fn sns_loc() -> bool {
+        let mask = K::Port::lock();
+        let locked = K::Port::was_locked(mask);
+        // SAFETY: nothing follows.
+        unsafe { K::Port::unlock(mask) };
+        locked
+    }
+
+    /// sns_dsp: whether dis_dsp was called.
+    pub fn sns_dsp() -> bool {
+        Self::look(|here, held| here.dispatch_disabled.get(held))
+    }
+
+    /// sns_dpn: whether a task that should run would have to wait: in a handler, or where the processor is locked, or
+    /// the task that runs does not give way.
+    pub fn sns_dpn() -> bool {
+        Self::sns_loc() || Self::sns_ctx() || !Self::look(|here, held| here.dispatching.get(held))
+    }
+
+    fn look<T>(what: impl FnOnce(&'static Processor<K>, Held<'_>) -> T) -> T {
+        let mask = K::Port::lock();
+        // SAFETY: the processor is locked, and only what is its own is looked at.
+        let seen = what(here::<K>(Anywhere::PLACE), unsafe { Held::assume() });
+        // SAFETY: nothing follows.
+        unsafe { K::Port::unlock(mask) };
+        seen
+    }
+
+    /// ext_ker: ends the kernel. The termination routine runs on processor 0.
+    pub fn ext_ker() -> ! {
+        K::Port::lock();
+        crate::entry::end::<K>()
+    }
+}
+
+fn rank(priority: usize) -> Result<u8, Error> {
+    if (1..=PRIORITIES).contains(&priority) { Ok(priority as u8 - 1) } else { Err(Error::PAR) }
+}
+
+/// The domains that have an agenda on this processor.
+fn domains<K: Kernel, C: Context>(cx: C) -> Result<impl Iterator<Item = Placed>, Error> {
+    let number = local::<K, C, _>(cx, |here, _| Ok(here.number()))?;
+    let shared = (K::Model::PROCESSORS > 1).then_some(Placed(None));
+    Ok([Some(Placed(Some(number as u8))), shared].into_iter().flatten())
+}
+
+impl<K: Kernel> Tcb<K> {
+    /// The ITRON number of the task: from 1. None for an idle one.
+    pub(crate) fn number(&self) -> Option<usize> {
+        K::tasks().iter().position(|task| core::ptr::eq(task.block, self)).map(|index| index + 1)
+    }
+}
+
+impl<K: Kernel> Processor<K> {
+    /// Its number, from 0.
+    pub(crate) fn number(&self) -> usize {
+        (0..K::Model::PROCESSORS).find(|&number| core::ptr::eq(K::processor(number), self)).unwrap_or(0)
+    }
+}
+
+impl<K: Kernel> crate::service::Queue<K> {
+    /// The ITRON number of the first task.
+    pub(crate) fn first_number(&self, held: Held<'_>) -> Option<usize> {
+        self.tasks.first(held).and_then(|task| task.number())
+    }
+}

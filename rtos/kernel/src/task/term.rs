@@ -1,0 +1,227 @@
+//! The end of a task: its own, on request, and by force.
+
+use super::{State, Task, Tcb, Waiting};
+use crate::cell::Held;
+use crate::context::{Anywhere, Context, Domain, InHandler, InTask, Placed, Shared};
+use crate::error::Error;
+use crate::heap::Event;
+use crate::kernel::Kernel;
+use crate::model::{Model, Only};
+use crate::port::Port;
+use crate::service::Service;
+
+/// ext_tsk: ends the calling task, whatever it holds. It begins anew at once if an activation is queued.
+pub fn exit<K: Kernel, D: Domain>() -> ! {
+    exit_from::<K, D>(D::SELF)
+}
+
+/// ext_tsk for a task of that domain.
+pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
+    let Ok(service) = Service::<K, D, Anywhere>::enter_by_force(domain) else {
+        K::Port::fatal::<K>(format_args!("a task was ended on a processor that it does not belong to"))
+    };
+    let here = service.here;
+    let idle = &here.idle().saved;
+    let next: unsafe extern "C" fn(*const ()) -> ! =
+        if domain.place().is_none() { ended::<K, Shared> } else { ended::<K, Placed> };
+    if let Some(spinning) = here.spinning.get(service.held()) {
+        here.spinning.set(None, service.held());
+        spinning.give_back(service.held());
+    }
+    // The giant lock, if it was taken, stays taken until the task's stack is no longer in use.
+    core::mem::forget(service);
+    // SAFETY: the processor is locked, this is the running task, and its processor's idle task is saved or prepared.
+    unsafe {
+        K::Port::leave(None, idle, next, core::ptr::from_ref(here).cast());
+        core::hint::unreachable_unchecked()
+    }
+}
+
+/// Buries the task that has just left its stack, and runs what should run now.
+unsafe extern "C" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
+    // SAFETY: `exit_from` has given the processor.
+    let here = unsafe { &*here.cast::<crate::processor::Processor<K>>() };
+    let me = here.running.get();
+    let domain =
+        Placed(if D::KNOWN == crate::context::Known::Shared { None } else { me.class.pinned().map(|p| p as u8) });
+    // SAFETY: `exit_from` has locked all that the domain asks for, and left it locked.
+    let service = unsafe { Service::<K, Placed, Anywhere>::taken(domain, here) };
+    let held = service.held();
+    here.dispatch_disabled.set(false, held);
+    here.interrupt_mask.set(0, held);
+    here.dispatching.set(true, held);
+    service.make_unready(me);
+    bury_one(&service, me);
+    let next = here.choose();
+    service.release();
+    // SAFETY: the processor is locked.
+    here.running.set(next, unsafe { Held::assume() });
+    // SAFETY: the processor is locked and `next` is ready or the idle task, so it was prepared or saved.
+    unsafe { K::Port::resume(&next.saved) }
+}
+
+/// Makes a task dormant, which is in no queue and has no deadline any more, and begins it anew if that is queued.
+fn bury_one<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
+    let held = service.held();
+    crate::mutex::release_all(service, tcb);
+    tcb.reset(held);
+    // SAFETY: the task does not run, its processor is locked, and its stack is not in use.
+    unsafe { K::Port::prepare(&tcb.saved) };
+    if tcb.queued.get(held) {
+        tcb.queued.set(false, held);
+        if let Some(home) = tcb.home.get() {
+            if let Some(next) = home.next.get(held) {
+                home.next.set(None, held);
+                home.processor.set(K::processor(usize::from(next)), held);
+            }
+        }
+        tcb.state.set(State::Ready, held);
+        service.make_ready(tcb);
+    }
+}
+
+/// Takes a task that waits out of its queue and takes its deadline away. Who else could go on because of that, does.
+pub(crate) fn abandon_wait<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
+    let held = service.held();
+    let waiting = tcb.waiting.get(held);
+    tcb.stop_waiting(held);
+    service.clear_deadline(service.home(tcb), Event::Task(tcb));
+    tcb.waiting.set(Waiting::Nothing, held);
+    match waiting {
+        Waiting::SendMessage(buffer, ..) => crate::message_buffer::serve_senders(service, buffer),
+        Waiting::Mutex(mutex) => crate::mutex::settle_owner(service, mutex),
+        _ => {}
+    }
+}
+
+/// Ends a task that does not run.
+fn end<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
+    let held = service.held();
+    if tcb.is_waiting(held) {
+        abandon_wait(service, tcb);
+    } else if tcb.state.get(held) == State::Ready {
+        service.make_unready(tcb);
+    }
+    bury_one(service, tcb);
+}
+
+impl<K: Kernel, D: Domain> Task<K, D> {
+    /// ter_tsk: ends another task of the same processor by force. E_ILUSE if it is the caller, E_OBJ if it is dormant or
+    /// runs elsewhere.
+    pub fn ter<C: Context>(self, cx: C) -> Result<(), Error> {
+        let service = self.enter_in_task(cx)?;
+        if core::ptr::eq(service.running(), self.tcb) {
+            return service.leave(Err(Error::ILUSE));
+        }
+        let elsewhere = !core::ptr::eq(service.home(self.tcb), service.here);
+        if self.tcb.state.get(service.held()) == State::Dormant || elsewhere {
+            return service.leave(Err(Error::OBJ));
+        }
+        end(&service, self.tcb);
+        service.finish(Ok(()))
+    }
+
+    /// ras_ter: asks another task to end. If it lets itself be ended it is; if not, its wait ends and every further one
+    /// fails with E_RASTER until it ends itself or allows it. E_ILUSE if it is the caller, E_OBJ if it is dormant.
+    ///
+    /// A task of another processor is ended by that processor, soon after.
+    pub fn ras_ter<C: Context>(self, cx: C) -> Result<(), Error> {
+        let service = self.enter_in_task(cx)?;
+        let held = service.held();
+        if core::ptr::eq(service.running(), self.tcb) {
+            return service.leave(Err(Error::ILUSE));
+        }
+        if self.tcb.state.get(held) == State::Dormant {
+            return service.leave(Err(Error::OBJ));
+        }
+        let home = service.home(self.tcb);
+        let mut standing = self.tcb.standing.get(held);
+        if core::ptr::eq(home, service.here) && !standing.unending {
+            end(&service, self.tcb);
+            return service.finish(Ok(()));
+        }
+        standing.asked_to_end = true;
+        self.tcb.standing.set(standing, held);
+        if self.tcb.is_waiting(held) {
+            abandon_wait(&service, self.tcb);
+            service.wake(self.tcb, Err(Error::RASTER));
+        }
+        if !standing.unending {
+            home.shared().burials.set(true, held);
+            service.notify(home);
+        }
+        service.finish(Ok(()))
+    }
+}
+
+impl<K: Kernel> super::sync::Current<K> {
+    /// ext_tsk: ends the calling task. It begins anew at once if an activation is queued.
+    pub fn exit<D: Domain>(_: InTask<D>) -> ! {
+        exit::<K, D>()
+    }
+
+    /// dis_ter: from now on the task is not ended on request.
+    pub fn disable_termination<D: Domain>(cx: InTask<D>) -> Result<(), Error> {
+        set_unending::<K, D, _>(D::SELF, true, cx)
+    }
+
+    /// ena_ter: lets the task be ended on request. If one came meanwhile, it ends here.
+    pub fn enable_termination<D: Domain>(cx: InTask<D>) -> Result<(), Error> {
+        set_unending::<K, D, _>(D::SELF, false, cx)
+    }
+
+    /// sns_ter: whether the task is not ended on request now.
+    pub fn termination_disabled<D: Domain>(cx: InTask<D>) -> Result<bool, Error> {
+        let service = Service::<K, D, _>::enter(D::SELF, cx)?;
+        let unending = service.running().standing.get(service.held()).unending;
+        service.leave(Ok(unending))
+    }
+}
+
+/// dis_ter and ena_ter for a task of that domain.
+pub(crate) fn set_unending<K: Kernel, D: Domain, C: Context>(domain: D, unending: bool, cx: C) -> Result<(), Error> {
+    let service = Service::<K, D, C>::enter(domain, cx)?;
+    if !service.in_task() {
+        return service.leave(Err(Error::CTX));
+    }
+    let me = service.running();
+    let mut standing = me.standing.get(service.held());
+    if standing.asked_to_end && !unending {
+        service.leave(());
+        exit_from::<K, D>(domain);
+    }
+    standing.unending = unending;
+    me.standing.set(standing, service.held());
+    service.leave(Ok(()))
+}
+
+/// Whether the running task was asked to end by another processor, and lets itself be ended.
+pub(crate) fn must_end<K: Kernel>(tcb: &Tcb<K>, held: Held<'_>) -> bool {
+    let standing = tcb.standing.get(held);
+    K::Model::PROCESSORS > 1 && standing.asked_to_end && !standing.unending
+}
+
+/// Ends the tasks of this processor that another one has asked to end. The task that runs ends itself, when the handler
+/// that calls this is left.
+pub(crate) fn bury<K: Kernel>() {
+    // SAFETY: it is used for this processor only.
+    let cx = unsafe { InHandler::<Placed>::assume() };
+    let Ok(service) = Service::<K, Shared, _>::enter(Shared, cx) else { return };
+    let held = service.held();
+    let here = service.here;
+    if !here.shared().burials.get(held) {
+        return service.leave(());
+    }
+    here.shared().burials.set(false, held);
+    for task in K::tasks().iter().filter(|task| task.domain.0.is_none()) {
+        let tcb = task.block;
+        if core::ptr::eq(service.home(tcb), here) && tcb.state.get(held) != State::Dormant && must_end(tcb, held) {
+            if core::ptr::eq(tcb, here.running.get()) {
+                K::Port::request_dispatch();
+            } else {
+                end(&service, tcb);
+            }
+        }
+    }
+    service.finish(())
+}

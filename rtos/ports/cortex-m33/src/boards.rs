@@ -1,0 +1,87 @@
+//! The boards.
+
+use crate::sse200;
+
+/// What a board has around its processors.
+pub trait Board: 'static {
+    /// How many processors it has.
+    const PROCESSORS: usize;
+    /// See [`rtos::port::Port::processor`].
+    fn processor() -> usize;
+    /// See [`rtos::port::Port::start_processor`].
+    fn start_processor(processor: usize);
+    /// See [`rtos::port::Port::interrupt`].
+    fn interrupt(processor: usize);
+    /// See [`rtos::port::Port::now`].
+    fn now() -> u32;
+    /// See [`rtos::port::Port::alarm`].
+    fn alarm(after: u32);
+    /// Sets up timers and mailboxes, on each processor.
+    fn initialise(processor: usize);
+    /// Whether the line is that of this processor's timer.
+    fn is_timer(line: u32) -> bool;
+    /// The timer has rung: it is not to ring again.
+    fn quiet_timer();
+    /// Whether the line is that by which processors interrupt each other.
+    fn is_mailbox(line: u32) -> bool;
+    /// The mailbox has been seen.
+    fn quiet_mailbox();
+}
+
+/// Arm's MPS2 with the image AN505: one Cortex-M33 at 20 MHz.
+pub struct Mps2An505;
+
+/// Arm's Musca-B1: two Cortex-M33 at 40 MHz.
+pub struct MuscaB1;
+
+macro_rules! sse200_board {
+    ($board:ty, $processors:literal processors, this is $processor:expr, $mhz:literal MHz) => {
+        impl Board for $board {
+            const PROCESSORS: usize = $processors;
+
+            #[inline(always)]
+            fn processor() -> usize {
+                $processor
+            }
+
+            fn start_processor(processor: usize) {
+                sse200::start_processor(processor);
+            }
+
+            fn interrupt(processor: usize) {
+                sse200::interrupt(processor);
+            }
+
+            fn now() -> u32 {
+                sse200::now::<$mhz>(Self::processor())
+            }
+
+            fn alarm(after: u32) {
+                sse200::alarm::<$mhz>(Self::processor(), after);
+            }
+
+            fn initialise(processor: usize) {
+                sse200::initialise(processor, $processors);
+            }
+
+            fn is_timer(line: u32) -> bool {
+                line == sse200::timer_line(Self::processor())
+            }
+
+            fn quiet_timer() {
+                sse200::quiet_timer(Self::processor());
+            }
+
+            fn is_mailbox(line: u32) -> bool {
+                line == sse200::MAILBOX
+            }
+
+            fn quiet_mailbox() {
+                sse200::quiet_mailbox(Self::processor());
+            }
+        }
+    };
+}
+
+sse200_board!(Mps2An505, 1 processors, this is 0, 20 MHz);
+sse200_board!(MuscaB1, 2 processors, this is sse200::processor(), 40 MHz);

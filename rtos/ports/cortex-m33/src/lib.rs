@@ -1,0 +1,258 @@
+//! The kernel on Arm Cortex-M33.
+//!
+//! - The processor is locked by BASEPRI: interrupts of the priorities that the kernel manages wait, higher ones do not.
+//! - Tasks run in thread mode on the process stack, whose limit (PSPLIM) is the task's: a stack that overflows is a fault
+//!   before anything is overwritten. Handlers run on the main stack.
+//! - A task that an interrupt preempts calls the dispatcher itself: PendSV, the lowest exception, returns to [`switch`]'s
+//!   caller in thread mode, on top of the frame of the interrupted code, and an SVC goes back to that. So every task that
+//!   does not run is saved in the same way.
+#![no_std]
+
+pub mod boards;
+mod boot;
+mod lines;
+mod sse200;
+mod switch;
+pub mod terminal;
+
+use core::arch::asm;
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use rtos::Kernel;
+use rtos::port::{Lock, Port, Saved};
+
+pub use boards::Board;
+#[doc(hidden)]
+pub use boot::{Vectors, fault};
+pub use lines::Nvic;
+
+/// The interrupts of this priority and below wait while the processor is locked.
+const LOCKED: u32 = 0x20;
+
+/// A Cortex-M33 on that board.
+pub struct CortexM33<B>(PhantomData<B>);
+
+// SAFETY: each function does what the trait says; see there, and the functions of `switch`.
+unsafe impl<B: Board> Port for CortexM33<B> {
+    /// The frame of an interrupt and of the SVC that returns from it, the registers that a switch saves, and what the
+    /// dispatcher itself needs.
+    const MINIMUM_STACK: usize = 256;
+    const STACK_ALIGNMENT: usize = 8;
+    const PROCESSORS: usize = B::PROCESSORS;
+    type Mask = u32;
+    type Lock = ExclusiveLock;
+    type Lines = Nvic;
+
+    #[inline(always)]
+    fn lock() -> u32 {
+        let before: u32;
+        // SAFETY: raising BASEPRI only makes interrupts wait.
+        unsafe {
+            asm!(
+                "mrs {before}, basepri",
+                "msr basepri, {locked}",
+                before = out(reg) before,
+                locked = in(reg) LOCKED,
+                options(nostack, preserves_flags),
+            );
+        }
+        before
+    }
+
+    #[inline(always)]
+    unsafe fn unlock(mask: u32) {
+        // SAFETY: the caller says that nothing relies on the lock.
+        unsafe { asm!("msr basepri, {}", in(reg) mask, options(nostack, preserves_flags)) };
+    }
+
+    #[inline(always)]
+    fn was_locked(mask: u32) -> bool {
+        mask == LOCKED
+    }
+
+    #[inline(always)]
+    fn unlocked() -> u32 {
+        0
+    }
+
+    #[inline(always)]
+    fn in_task() -> bool {
+        let exception: u32;
+        // SAFETY: reads a register.
+        unsafe { asm!("mrs {}, ipsr", out(reg) exception, options(nomem, nostack, preserves_flags)) };
+        exception == 0
+    }
+
+    #[inline(always)]
+    fn processor() -> usize {
+        B::processor()
+    }
+
+    #[inline(always)]
+    unsafe fn prepare(task: &Saved) {
+        // SAFETY: the stack has room for what a switch saves, and nothing uses it.
+        unsafe { switch::prepare(task) }
+    }
+
+    #[inline(always)]
+    unsafe fn switch(from: &Saved, to: &Saved) {
+        // SAFETY: as the caller says.
+        unsafe { switch::switch(from, to) }
+    }
+
+    unsafe fn leave(from: Option<&Saved>, on: &Saved, next: unsafe extern "C" fn(*const ()) -> !, argument: *const ()) {
+        // SAFETY: as the caller says.
+        unsafe { switch::leave(from, on, next, argument) }
+    }
+
+    unsafe fn resume(to: &Saved) -> ! {
+        // SAFETY: as the caller says.
+        unsafe { switch::resume(to, to) }
+    }
+
+    #[inline(always)]
+    fn request_dispatch() {
+        const ICSR: *mut u32 = 0xE000_ED04 as *mut u32;
+        // SAFETY: sets PendSV pending.
+        unsafe { ICSR.write_volatile(1 << 28) };
+    }
+
+    #[inline(always)]
+    fn idle() {
+        // SAFETY: waits for an interrupt.
+        unsafe { asm!("wfi", options(nostack, preserves_flags)) };
+    }
+
+    #[inline(always)]
+    fn relax() {
+        // SAFETY: does nothing.
+        unsafe { asm!("yield", options(nostack, preserves_flags)) };
+    }
+
+    fn start_processor(processor: usize) {
+        B::start_processor(processor);
+    }
+
+    fn shutdown() -> ! {
+        terminal::exit(0)
+    }
+
+    fn interrupt(processor: usize) {
+        B::interrupt(processor);
+    }
+
+    #[inline(always)]
+    fn now() -> u32 {
+        B::now()
+    }
+
+    fn alarm(after: u32) {
+        B::alarm(after);
+    }
+
+    const LOWEST_INTERRUPT_MASK: i32 = lines::HIGHEST;
+
+    fn mask_interrupts(priority: i32) -> u32 {
+        if priority == 0 { 0 } else { lines::level(priority) }
+    }
+
+    fn fatal<K: Kernel>(what: core::fmt::Arguments<'_>) -> ! {
+        terminal::print(format_args!("fatal: {what}\n"));
+        terminal::exit(1)
+    }
+}
+
+/// A lock between processors: a word that is 1 while it is taken, changed by LDREX and STREX.
+///
+/// Nobody sleeps while it waits, so the release needs no event.
+pub struct ExclusiveLock(AtomicU32);
+
+impl Lock for ExclusiveLock {
+    const FREE: Self = ExclusiveLock(AtomicU32::new(0));
+
+    #[inline(always)]
+    fn try_acquire(&self) -> bool {
+        let busy: u32;
+        // SAFETY: the word is this lock's. The load has acquire semantics, so that nothing that follows is seen earlier.
+        unsafe {
+            asm!(
+                "ldaex {busy}, [{lock}]",
+                "cbnz {busy}, 2f",
+                "strex {busy}, {one}, [{lock}]",
+                "2:",
+                lock = in(reg) self.0.as_ptr(),
+                one = in(reg) 1,
+                busy = out(reg) busy,
+                options(nostack),
+            );
+        }
+        busy == 0
+    }
+
+    #[inline(always)]
+    fn release(&self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+/// Makes the program of a kernel: its vectors, and what they call.
+#[macro_export]
+macro_rules! image {
+    ($kernel:ty) => {
+        #[unsafe(link_section = ".vectors")]
+        #[used]
+        static VECTORS: $crate::Vectors = $crate::Vectors::new();
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_start(processor: usize) -> ! {
+            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::initialise(
+                processor,
+                <$kernel as rtos::Kernel>::interrupts(),
+            );
+            // SAFETY: the reset vector calls this once on each processor, locked; the others after `start`.
+            unsafe { if processor == 0 { rtos::entry::start::<$kernel>() } else { rtos::entry::begin::<$kernel>() } }
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_preempt() {
+            rtos::entry::preempt::<$kernel>();
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_interrupt(line: u32) {
+            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::interrupt::<$kernel>(line);
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_fault(status: u32, psp: usize, pc: usize) -> ! {
+            $crate::fault::<$kernel>(status, psp, pc)
+        }
+    };
+}
+
+/// What the vectors need of the board.
+#[doc(hidden)]
+pub trait OnBoard {
+    fn initialise(processor: usize, interrupts: &[rtos::Interrupt]);
+    fn interrupt<K: Kernel>(line: u32);
+}
+
+impl<B: Board> OnBoard for CortexM33<B> {
+    fn initialise(processor: usize, interrupts: &[rtos::Interrupt]) {
+        B::initialise(processor);
+        lines::configure(processor, interrupts);
+    }
+
+    fn interrupt<K: Kernel>(line: u32) {
+        if B::is_timer(line) {
+            B::quiet_timer();
+            rtos::entry::tick::<K>();
+        } else if B::is_mailbox(line) {
+            B::quiet_mailbox();
+            rtos::entry::interrupted::<K>();
+        } else if !rtos::entry::interrupt::<K>(line) {
+            <Self as Port>::fatal::<K>(format_args!("nobody serves interrupt {line}"));
+        }
+    }
+}

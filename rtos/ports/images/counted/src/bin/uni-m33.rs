@@ -1,0 +1,7 @@
+#![no_std]
+#![no_main]
+type Port = cortex_m33::CortexM33<cortex_m33::boards::Mps2An505>;
+type Model = rtos::Uni;
+#[path = "../work.rs"]
+mod work;
+cortex_m33::image!(work::App);
