@@ -21,7 +21,7 @@
 /// The sections are `tasks`, `semaphores`, `event_flags`, `data_queues`, `priority_data_queues`, `mutexes`,
 /// `message_buffers`, `memory_pools`, `cyclics`, `alarms`, `spin_locks`, `interrupts`, `initialise` and `terminate`, in
 /// that order, each if there is something to say. An object's number in the C interface is its place in its section, from
-/// 1. What cannot be, such as a stack that is too small, does not compile; the error names the line.
+/// 1. Names that begin with `KERNEL_` are the macro's own. What cannot be, such as a stack that is too small, does not compile; the error names the line.
 #[macro_export]
 macro_rules! kernel {
     (
@@ -50,10 +50,10 @@ macro_rules! kernel {
             $public static $task: $crate::Task<$kernel, $task_domain> = {
                 #[allow(unused_imports)]
                 use $crate::Task;
-                const SETUP: $crate::TaskSetup<$kernel, $task_domain> = $task_setup;
-                static STACK: $crate::Stack<{ SETUP.stack_size() }> = $crate::Stack::NEW;
-                static TCB: $crate::Tcb<$kernel> = SETUP.build(&STACK);
-                $crate::Task::new(&TCB)
+                const KERNEL_SETUP: $crate::TaskSetup<$kernel, $task_domain> = $task_setup;
+                static KERNEL_STACK: $crate::Stack<{ KERNEL_SETUP.stack_size() }> = $crate::Stack::NEW;
+                static KERNEL_TCB: $crate::Tcb<$kernel> = KERNEL_SETUP.build(&KERNEL_STACK);
+                $crate::Task::new(&KERNEL_TCB)
             };
         )*)?
         $($(
@@ -66,22 +66,22 @@ macro_rules! kernel {
             #[allow(dead_code)]
             $public static $queue: $crate::DataQueue<$kernel, $queue_domain> = {
                 type DataQueue = $crate::DataQueue<$kernel, $queue_domain>;
-                const SETUP: $crate::DataQueueSetup = $queue_setup;
-                static WORDS: [$crate::storage::Word; SETUP.words()] =
-                    [const { $crate::storage::Word::EMPTY }; SETUP.words()];
-                static BLOCK: $crate::DataQueueBlock<$kernel> = SETUP.build(&WORDS);
-                DataQueue::new(&BLOCK)
+                const KERNEL_SETUP: $crate::DataQueueSetup = $queue_setup;
+                static KERNEL_WORDS: [$crate::storage::Word; KERNEL_SETUP.words()] =
+                    [const { $crate::storage::Word::EMPTY }; KERNEL_SETUP.words()];
+                static KERNEL_BLOCK: $crate::DataQueueBlock<$kernel> = KERNEL_SETUP.build(&KERNEL_WORDS);
+                DataQueue::new(&KERNEL_BLOCK)
             };
         )*)?
         $($(
             #[allow(dead_code)]
             $public static $priority_queue: $crate::PriorityDataQueue<$kernel, $priority_queue_domain> = {
                 type PriorityDataQueue = $crate::PriorityDataQueue<$kernel, $priority_queue_domain>;
-                const SETUP: $crate::PriorityDataQueueSetup = $priority_queue_setup;
-                static WORDS: [$crate::storage::PriorityWord; SETUP.words()] =
-                    [const { $crate::storage::PriorityWord::EMPTY }; SETUP.words()];
-                static BLOCK: $crate::PriorityDataQueueBlock<$kernel> = SETUP.build(&WORDS);
-                PriorityDataQueue::new(&BLOCK)
+                const KERNEL_SETUP: $crate::PriorityDataQueueSetup = $priority_queue_setup;
+                static KERNEL_WORDS: [$crate::storage::PriorityWord; KERNEL_SETUP.words()] =
+                    [const { $crate::storage::PriorityWord::EMPTY }; KERNEL_SETUP.words()];
+                static KERNEL_BLOCK: $crate::PriorityDataQueueBlock<$kernel> = KERNEL_SETUP.build(&KERNEL_WORDS);
+                PriorityDataQueue::new(&KERNEL_BLOCK)
             };
         )*)?
         $($(
@@ -91,22 +91,22 @@ macro_rules! kernel {
             #[allow(dead_code)]
             $public static $buffer: $crate::MessageBuffer<$kernel, $buffer_domain> = {
                 type MessageBuffer = $crate::MessageBuffer<$kernel, $buffer_domain>;
-                const SETUP: $crate::MessageBufferSetup = $buffer_setup;
-                static MEMORY: $crate::storage::MessageMemory<{ SETUP.size() }> = $crate::storage::MessageMemory::NEW;
-                static BLOCK: $crate::MessageBufferBlock<$kernel> = SETUP.build(&MEMORY);
-                MessageBuffer::new(&BLOCK)
+                const KERNEL_SETUP: $crate::MessageBufferSetup = $buffer_setup;
+                static KERNEL_MEMORY: $crate::storage::MessageMemory<{ KERNEL_SETUP.size() }> = $crate::storage::MessageMemory::NEW;
+                static KERNEL_BLOCK: $crate::MessageBufferBlock<$kernel> = KERNEL_SETUP.build(&KERNEL_MEMORY);
+                MessageBuffer::new(&KERNEL_BLOCK)
             };
         )*)?
         $($(
             #[allow(dead_code)]
             $public static $pool: $crate::MemoryPool<$kernel, $pool_domain> = {
                 type MemoryPool = $crate::MemoryPool<$kernel, $pool_domain>;
-                const SETUP: $crate::MemoryPoolSetup = $pool_setup;
-                static MEMORY: $crate::storage::PoolMemory<{ SETUP.words() }> = $crate::storage::PoolMemory::NEW;
-                static ENTRIES: [$crate::storage::PoolEntry; SETUP.blocks()] =
-                    [const { $crate::storage::PoolEntry::NEW }; SETUP.blocks()];
-                static BLOCK: $crate::MemoryPoolBlock<$kernel> = SETUP.build(&MEMORY, &ENTRIES);
-                MemoryPool::new(&BLOCK)
+                const KERNEL_SETUP: $crate::MemoryPoolSetup = $pool_setup;
+                static KERNEL_MEMORY: $crate::storage::PoolMemory<{ KERNEL_SETUP.words() }> = $crate::storage::PoolMemory::NEW;
+                static KERNEL_ENTRIES: [$crate::storage::PoolEntry; KERNEL_SETUP.blocks()] =
+                    [const { $crate::storage::PoolEntry::NEW }; KERNEL_SETUP.blocks()];
+                static KERNEL_BLOCK: $crate::MemoryPoolBlock<$kernel> = KERNEL_SETUP.build(&KERNEL_MEMORY, &KERNEL_ENTRIES);
+                MemoryPool::new(&KERNEL_BLOCK)
             };
         )*)?
         $($(
@@ -120,20 +120,20 @@ macro_rules! kernel {
         )*)?
 
         const _: () = {
-            const PROCESSORS: usize = <$model as $crate::Model>::PROCESSORS;
-            const TASKS: &[&str] = &[$($(stringify!($task)),*)?];
-            const DEADLINES: usize = TASKS.len()
+            const KERNEL_PROCESSORS: usize = <$model as $crate::Model>::PROCESSORS;
+            const KERNEL_TASKS: &[&str] = &[$($(stringify!($task)),*)?];
+            const KERNEL_DEADLINES: usize = KERNEL_TASKS.len()
                 + <[&str]>::len(&[$($(stringify!($cyclic)),*)?])
                 + <[&str]>::len(&[$($(stringify!($alarm)),*)?]);
 
-            static IDLE: [$crate::Stack<{ <$port as $crate::Port>::MINIMUM_STACK }>; PROCESSORS] =
-                [const { $crate::Stack::NEW }; PROCESSORS];
-            static PROCESSOR: [$crate::Processor<$kernel>; PROCESSORS] =
-                $crate::Processor::all(&IDLE);
-            static COMMON: $crate::Common<$kernel> = $crate::Common::NEW;
-            static SLOTS: [[[$crate::storage::Slot<$kernel>; DEADLINES]; 2]; PROCESSORS] =
-                [const { [const { [const { $crate::storage::Slot::EMPTY }; DEADLINES] }; 2] }; PROCESSORS];
-            static INTERRUPTS: &[$crate::Interrupt] = &[$($($interrupt),*)?];
+            static KERNEL_IDLE: [$crate::Stack<{ <$port as $crate::Port>::MINIMUM_STACK }>; KERNEL_PROCESSORS] =
+                [const { $crate::Stack::NEW }; KERNEL_PROCESSORS];
+            static KERNEL_PROCESSOR: [$crate::Processor<$kernel>; KERNEL_PROCESSORS] =
+                $crate::Processor::all(&KERNEL_IDLE);
+            static KERNEL_COMMON: $crate::Common<$kernel> = $crate::Common::NEW;
+            static KERNEL_SLOTS: [[[$crate::storage::Slot<$kernel>; KERNEL_DEADLINES]; 2]; KERNEL_PROCESSORS] =
+                [const { [const { [const { $crate::storage::Slot::EMPTY }; KERNEL_DEADLINES] }; 2] }; KERNEL_PROCESSORS];
+            static KERNEL_INTERRUPTS: &[$crate::Interrupt] = &[$($($interrupt),*)?];
 
             // SAFETY: the statics are those above, which nothing else can name.
             unsafe impl $crate::Kernel for $kernel {
@@ -143,35 +143,35 @@ macro_rules! kernel {
                 #[inline(always)]
                 fn processor(number: usize) -> &'static $crate::Processor<Self> {
                     // SAFETY: the kernel asks only for processors that there are.
-                    unsafe { PROCESSOR.get_unchecked(number) }
+                    unsafe { KERNEL_PROCESSOR.get_unchecked(number) }
                 }
 
                 #[inline(always)]
                 fn common() -> &'static $crate::Common<Self> {
-                    &COMMON
+                    &KERNEL_COMMON
                 }
 
                 fn slots(number: usize) -> [&'static [$crate::storage::Slot<Self>]; 2] {
-                    [&SLOTS[number][0], &SLOTS[number][1]]
+                    [&KERNEL_SLOTS[number][0], &KERNEL_SLOTS[number][1]]
                 }
 
                 fn tasks() -> &'static [$crate::Numbered<$crate::Tcb<Self>>] {
-                    static TABLE: &[$crate::Numbered<$crate::Tcb<$kernel>>] = &[$($($task.numbered()),*)?];
-                    TABLE
+                    static KERNEL_TABLE: &[$crate::Numbered<$crate::Tcb<$kernel>>] = &[$($($task.numbered()),*)?];
+                    KERNEL_TABLE
                 }
 
                 fn cyclics() -> &'static [$crate::Numbered<$crate::CyclicBlock<Self>>] {
-                    static TABLE: &[$crate::Numbered<$crate::CyclicBlock<$kernel>>] = &[$($($cyclic.numbered()),*)?];
-                    TABLE
+                    static KERNEL_TABLE: &[$crate::Numbered<$crate::CyclicBlock<$kernel>>] = &[$($($cyclic.numbered()),*)?];
+                    KERNEL_TABLE
                 }
 
                 fn alarms() -> &'static [$crate::Numbered<$crate::AlarmBlock<Self>>] {
-                    static TABLE: &[$crate::Numbered<$crate::AlarmBlock<$kernel>>] = &[$($($alarm.numbered()),*)?];
-                    TABLE
+                    static KERNEL_TABLE: &[$crate::Numbered<$crate::AlarmBlock<$kernel>>] = &[$($($alarm.numbered()),*)?];
+                    KERNEL_TABLE
                 }
 
                 fn interrupts() -> &'static [$crate::Interrupt] {
-                    INTERRUPTS
+                    KERNEL_INTERRUPTS
                 }
 
                 $(fn initialise() {
@@ -194,8 +194,8 @@ macro_rules! object {
         #[allow(dead_code)]
         $public static $name: $crate::$handle<$kernel, $domain> = {
             type $handle = $crate::$handle<$kernel, $domain>;
-            static BLOCK: $crate::$block<$kernel> = $setup;
-            $crate::$handle::new(&BLOCK)
+            static KERNEL_BLOCK: $crate::$block<$kernel> = $setup;
+            $crate::$handle::new(&KERNEL_BLOCK)
         };
     };
 }

@@ -143,13 +143,20 @@ pub(crate) fn end<K: Kernel>() -> ! {
     }
 }
 
-/// The name of a task for a message, by its number: the stack that a fault has hit.
+/// The lowest address of each stack, and the address after its highest: those of the tasks, by their numbers, and of the
+/// idle tasks.
+pub fn stacks<K: Kernel>() -> impl Iterator<Item = (usize, usize)> {
+    let tasks = K::tasks().iter().map(|task| task.block);
+    let idle = (0..K::Model::PROCESSORS).map(|number| K::processor(number).idle());
+    tasks.chain(idle).map(|tcb| (tcb.saved.limit as usize, tcb.saved.top as usize))
+}
+
+/// The number of the task on whose stack, or just below it, an address lies: what to name when a stack has overflowed.
 pub fn task_of<K: Kernel>(address: usize) -> Option<usize> {
+    const BELOW: usize = 256;
     K::tasks()
         .iter()
-        .position(|task| {
-            let saved = &task.block.saved;
-            address + 256 >= saved.limit as usize && address < saved.top as usize
-        })
+        .map(|task| &task.block.saved)
+        .position(|saved| (saved.limit as usize).saturating_sub(BELOW) <= address && address < saved.top as usize)
         .map(|index| index + 1)
 }

@@ -167,7 +167,7 @@ impl<K: Kernel, D: Domain> MemoryPool<K, D> {
     }
 
     /// rel_mpf for an address: E_PAR if it is not that of a block of this pool that is given out.
-    pub(crate) fn rel_at<C: Context>(self, start: *mut u8, cx: C) -> Result<(), Error> {
+    pub fn rel_at<C: Context>(self, start: *mut u8, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
         let held = service.held();
         let Some(index) = self.block.given_out(start, held) else { return service.leave(Err(Error::PAR)) };

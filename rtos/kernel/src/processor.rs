@@ -104,7 +104,7 @@ impl<K: Kernel> Processor<K> {
     }
 
     #[inline(always)]
-    pub(crate) fn idle(&self) -> &Tcb<K> {
+    pub(crate) fn idle(&'static self) -> &'static Tcb<K> {
         &self.idle
     }
 }

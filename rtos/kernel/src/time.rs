@@ -212,8 +212,8 @@ fn due<K: Kernel, D: Domain>(domain: D) -> bool {
         heap.remove(event, now, held);
         match event {
             Event::Task(task) => {
-                task.stop_waiting(held);
                 let result = if task.is_delayed(held) { Ok(0) } else { Err(Error::TMOUT) };
+                crate::task::term::abandon_wait(&service, task);
                 service.wake(task, result);
                 service.finish(());
             }

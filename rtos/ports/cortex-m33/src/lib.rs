@@ -178,7 +178,8 @@ impl Lock for ExclusiveLock {
         unsafe {
             asm!(
                 "ldaex {busy}, [{lock}]",
-                "cbnz {busy}, 2f",
+                "cmp {busy}, #0",
+                "bne 2f",
                 "strex {busy}, {one}, [{lock}]",
                 "2:",
                 lock = in(reg) self.0.as_ptr(),

@@ -1,0 +1,196 @@
+//! Interrupts: signals that are taken when the processor's mask lets them.
+
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use rtos::Kernel;
+use rtos::port::Lines;
+
+use crate::machine::{LOCKED, machine, program, this};
+
+/// The line of the timer.
+pub(crate) const TIMER: u32 = 0;
+/// The line by which processors interrupt each other.
+pub(crate) const MAILBOX: u32 = 1;
+/// How many lines there are; the user's begin at 2.
+const COUNT: u32 = 64;
+
+/// The highest priority.
+pub(crate) const HIGHEST: i32 = -7;
+
+struct Line {
+    /// Its priority, from 1 upwards.
+    level: AtomicU8,
+    processor: AtomicU8,
+    enabled: AtomicBool,
+}
+
+static LINES: [Line; COUNT as usize] =
+    [const { Line { level: AtomicU8::new(4), processor: AtomicU8::new(0), enabled: AtomicBool::new(false) } };
+        COUNT as usize];
+
+/// A priority as the mask has it.
+pub(crate) fn level(priority: i32) -> u8 {
+    priority.clamp(HIGHEST, 0).unsigned_abs() as u8
+}
+
+/// By which a thread is told that something is pending.
+pub(crate) fn signal() -> i32 {
+    libc::SIGRTMIN() + 1
+}
+
+/// By which the timer rings.
+pub(crate) fn timer_signal() -> i32 {
+    libc::SIGRTMIN() + 2
+}
+
+/// Sets up the lines and the signals' handlers.
+pub(crate) fn install() {
+    for line in [TIMER, MAILBOX] {
+        LINES[line as usize].enabled.store(true, Ordering::Relaxed);
+    }
+    for interrupt in program().interrupts {
+        let Some(line) = LINES.get(interrupt.line() as usize) else { continue };
+        line.level.store(level(interrupt.level()), Ordering::Relaxed);
+        line.processor.store(interrupt.processor() as u8, Ordering::Relaxed);
+        line.enabled.store(interrupt.starts_enabled(), Ordering::Relaxed);
+    }
+    for number in [signal(), timer_signal()] {
+        // SAFETY: the handler is for such signals. SA_NODEFER: it is left on another stack, or not for a long time.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_signal as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_RESTART;
+            libc::sigaction(number, &action, std::ptr::null_mut());
+        }
+    }
+}
+
+extern "C" fn on_signal(signal: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // The task may leave this handler on another thread. What it returns to must not bring the alternate stack of this
+    // thread along; a value that the system refuses leaves that thread's own.
+    // SAFETY: the system has given the context of the interrupted code, which nobody else uses.
+    unsafe { (*context.cast::<libc::ucontext_t>()).uc_stack.ss_flags = -1 };
+    // SAFETY: the address of the thread's own number.
+    let errno = unsafe { *libc::__errno_location() };
+    if signal == timer_signal() {
+        this().pending.fetch_or(1 << TIMER, Ordering::Relaxed);
+    }
+    take();
+    // SAFETY: as above, perhaps of another thread by now.
+    unsafe { *libc::__errno_location() = errno };
+}
+
+/// Serves what is pending and not masked, the highest first, and lets a task that should run do so.
+#[cold]
+#[inline(never)]
+pub(crate) fn take() {
+    let machine = this();
+    let mask = machine.mask();
+    if mask == LOCKED {
+        return;
+    }
+    while let Some((line, level)) = next(machine.pending.load(Ordering::Relaxed), mask) {
+        // A signal may have come in between and served it.
+        if machine.pending.fetch_and(!(1 << line), Ordering::Acquire) & 1 << line == 0 {
+            continue;
+        }
+        machine.enter_handler();
+        machine.set_mask(level);
+        (program().serve)(line);
+        machine.set_mask(mask);
+        machine.leave_handler();
+    }
+    if mask == 0 && !machine.is_in_handler() {
+        (program().preempt)();
+    }
+}
+
+/// The highest line that is pending and above the mask.
+fn next(pending: u64, mask: u8) -> Option<(u32, u8)> {
+    let level = |line: u32| LINES[line as usize].level.load(Ordering::Relaxed);
+    (0..COUNT)
+        .filter(|&line| pending & 1 << line != 0)
+        .map(|line| (line, level(line)))
+        .filter(|&(_, level)| level > mask)
+        .max_by_key(|&(_, level)| level)
+}
+
+/// What a line is for, in the kernel that runs.
+pub(crate) fn serve<K: Kernel<Port = crate::Host>>(line: u32) {
+    match line {
+        TIMER => rtos::entry::tick::<K>(),
+        MAILBOX => rtos::entry::interrupted::<K>(),
+        _ => {
+            if !rtos::entry::interrupt::<K>(line) {
+                <K::Port as rtos::Port>::fatal::<K>(format_args!("nobody serves interrupt {line}"));
+            }
+        }
+    }
+}
+
+/// Raises a line of a processor.
+pub(crate) fn raise_on(processor: usize, line: u32) {
+    let machine = machine(processor);
+    if !LINES[line as usize % LINES.len()].enabled.load(Ordering::Relaxed) {
+        machine.held_back.fetch_or(1 << line, Ordering::Release);
+        return;
+    }
+    machine.pending.fetch_or(1 << line, Ordering::Release);
+    machine.signal();
+}
+
+/// The interrupt lines: 2 to 63 are for the program, which raises them itself.
+pub struct Signals;
+
+impl Signals {
+    fn of(line: u32) -> Option<&'static Line> {
+        LINES.get(line as usize)
+    }
+}
+
+impl Lines for Signals {
+    fn exists(line: u32) -> bool {
+        (2..COUNT).contains(&line)
+    }
+
+    fn enable(line: u32) {
+        if let Some(info) = Self::of(line) {
+            info.enabled.store(true, Ordering::Relaxed);
+            let processor = usize::from(info.processor.load(Ordering::Relaxed));
+            if machine(processor).held_back.fetch_and(!(1 << line), Ordering::Relaxed) & 1 << line != 0 {
+                raise_on(processor, line);
+            }
+        }
+    }
+
+    fn disable(line: u32) {
+        if let Some(info) = Self::of(line) {
+            info.enabled.store(false, Ordering::Relaxed);
+            let machine = machine(usize::from(info.processor.load(Ordering::Relaxed)));
+            if machine.pending.fetch_and(!(1 << line), Ordering::Relaxed) & 1 << line != 0 {
+                machine.held_back.fetch_or(1 << line, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn raise(line: u32) -> bool {
+        let Some(info) = Self::of(line) else { return false };
+        raise_on(usize::from(info.processor.load(Ordering::Relaxed)), line);
+        true
+    }
+
+    fn clear(line: u32) -> bool {
+        let Some(info) = Self::of(line) else { return false };
+        let processor = usize::from(info.processor.load(Ordering::Relaxed));
+        machine(processor).pending.fetch_and(!(1 << line), Ordering::Relaxed);
+        machine(processor).held_back.fetch_and(!(1 << line), Ordering::Relaxed);
+        true
+    }
+
+    fn pending(line: u32) -> bool {
+        let Some(info) = Self::of(line) else { return false };
+        let processor = usize::from(info.processor.load(Ordering::Relaxed));
+        let machine = machine(processor);
+        (machine.pending.load(Ordering::Relaxed) | machine.held_back.load(Ordering::Relaxed)) & 1 << line != 0
+    }
+}

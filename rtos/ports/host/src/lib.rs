@@ -1,0 +1,158 @@
+//! The kernel as a Linux process on x86-64.
+//!
+//! - A processor is a thread, kept on a CPU of its own if there are enough. What a thread knows of itself is where its
+//!   `gs` register points, so that no pointer to it outlives the migration of a task to another thread.
+//! - An interrupt is a signal to that thread. While the processor is locked the signal's handler only notes the interrupt,
+//!   and unlocking takes it: locking costs two instructions and no system call.
+//! - The handler runs on the stack of the task that it interrupts, and a task that is preempted stays inside it. Signals
+//!   are not blocked meanwhile; the processor's mask decides what is taken.
+//! - The timer is a POSIX timer that signals the thread; the time is CLOCK_MONOTONIC.
+//!
+//! A task can be preempted anywhere, in the C library too. What is not safe in a signal handler, such as allocating or
+//! printing, is done by one task at a time or with the processor locked; [`print`] does that.
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+compile_error!("the host port runs on Linux on x86-64");
+
+mod interrupts;
+mod machine;
+mod memory;
+mod switch;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rtos::Kernel;
+use rtos::port::{Lock, Port, Saved};
+
+pub use interrupts::Signals;
+pub use machine::{print, run};
+
+/// A Linux process.
+pub struct Host;
+
+// SAFETY: each function does what the trait says; see there, and the modules.
+unsafe impl Port for Host {
+    /// A signal's frame with all vector registers, twice, a guard page, and room for the C library.
+    const MINIMUM_STACK: usize = 32 * 1024;
+    const STACK_ALIGNMENT: usize = 16;
+    const PROCESSORS: usize = machine::MOST;
+    type Mask = u8;
+    type Lock = Flag;
+    type Lines = Signals;
+
+    #[inline(always)]
+    fn lock() -> u8 {
+        machine::lock()
+    }
+
+    #[inline(always)]
+    unsafe fn unlock(mask: u8) {
+        machine::unlock(mask);
+    }
+
+    #[inline(always)]
+    fn was_locked(mask: u8) -> bool {
+        mask == machine::LOCKED
+    }
+
+    #[inline(always)]
+    fn unlocked() -> u8 {
+        0
+    }
+
+    #[inline(always)]
+    fn in_task() -> bool {
+        machine::depth() == 0
+    }
+
+    #[inline(always)]
+    fn processor() -> usize {
+        machine::number()
+    }
+
+    #[inline(always)]
+    unsafe fn prepare(task: &Saved) {
+        // SAFETY: as the caller says.
+        unsafe { switch::prepare(task) }
+    }
+
+    #[inline(always)]
+    unsafe fn switch(from: &Saved, to: &Saved) {
+        // SAFETY: as the caller says.
+        unsafe { switch::switch(from, to) }
+    }
+
+    unsafe fn leave(from: Option<&Saved>, on: &Saved, next: unsafe extern "C" fn(*const ()) -> !, argument: *const ()) {
+        // SAFETY: as the caller says.
+        unsafe { switch::leave(from, on, next, argument) }
+    }
+
+    unsafe fn resume(to: &Saved) -> ! {
+        // SAFETY: as the caller says.
+        unsafe { switch::resume(to, to) }
+    }
+
+    /// The last handler that is left always looks.
+    #[inline(always)]
+    fn request_dispatch() {}
+
+    fn idle() {
+        // SAFETY: waits for a signal. One that came before has done its work, and what is ready then runs already.
+        unsafe { libc::pause() };
+    }
+
+    #[inline(always)]
+    fn relax() {
+        core::hint::spin_loop();
+    }
+
+    fn start_processor(processor: usize) {
+        machine::start_processor(processor);
+    }
+
+    fn shutdown() -> ! {
+        // SAFETY: ends the process, whatever its threads are in.
+        unsafe { libc::_exit(0) }
+    }
+
+    fn interrupt(processor: usize) {
+        interrupts::raise_on(processor, interrupts::MAILBOX);
+    }
+
+    #[inline(always)]
+    fn now() -> u32 {
+        machine::now()
+    }
+
+    fn alarm(after: u32) {
+        machine::alarm(after);
+    }
+
+    const LOWEST_INTERRUPT_MASK: i32 = interrupts::HIGHEST;
+
+    fn mask_interrupts(priority: i32) -> u8 {
+        interrupts::level(priority)
+    }
+
+    fn fatal<K: Kernel>(what: core::fmt::Arguments<'_>) -> ! {
+        print(format_args!("fatal: {what}\n"));
+        std::process::exit(1)
+    }
+}
+
+/// A lock between processors: a flag that is set while it is taken.
+pub struct Flag(AtomicBool);
+
+impl Lock for Flag {
+    const FREE: Self = Flag(AtomicBool::new(false));
+
+    #[inline(always)]
+    fn try_acquire(&self) -> bool {
+        !self.0.load(Ordering::Relaxed) && !self.0.swap(true, Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn release(&self) {
+        self.0.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,11 @@
+//! What the scenarios need of the port: stacks, words, an end.
+
+/// The size of a stack on which a scenario can print.
+pub const STACK: usize = 64 * 1024;
+
+pub use rtos_host::print;
+
+/// Ends the program.
+pub fn exit(status: u32) -> ! {
+    std::process::exit(status as i32)
+}

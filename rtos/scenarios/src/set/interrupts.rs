@@ -1,0 +1,88 @@
+//! Purpose: interrupts.
+//!
+//! - (A) ras_int: the service is called, in handler context
+//! - (B) a service activates a higher task: it runs when the service is left, before what was interrupted
+//! - (C) dis_int: it waits; prb_int sees it; clr_int takes it away; ena_int lets it through
+//! - (D) while the processor is locked it waits
+//! - (E) while chg_ipm says so it waits
+//! - (F) E_PAR for a line that the kernel was not told of
+
+use super::*;
+use core::sync::atomic::Ordering::Relaxed;
+
+static CALLS: AtomicU32 = AtomicU32::new(0);
+type Line = rtos::Line<App>;
+
+pub(super) fn handler(cx: InHandler<Shared>) {
+    CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
+    check(System::<App>::sns_ctx());
+    if steps() == 1 {
+        step(2);
+        same(HIGH.act(cx), Ok(()));
+        step(3);
+    }
+}
+
+/// The service has been called that often, soon.
+#[track_caller]
+fn calls(n: u32) {
+    for _ in 0..10_000_000 {
+        if CALLS.load(Relaxed) >= n {
+            break;
+        }
+        core::hint::spin_loop();
+    }
+    same(CALLS.load(Relaxed), n);
+}
+
+pub(super) fn run(cx: Cx) {
+    CALLS.store(0, Relaxed);
+    let Ok(line) = Line::new(LINE) else { return check(false) };
+    // (A)
+    same(line.raise(cx), Ok(()));
+    calls(1);
+
+    // (B)
+    play(HIGH, |_| step(4));
+    step(1);
+    same(line.raise(cx), Ok(()));
+    calls(2);
+    step(5);
+
+    // (C)
+    same(line.disable(cx), Ok(()));
+    same(line.raise(cx), Ok(()));
+    same(line.pending(cx), Ok(true));
+    calls(2);
+    same(line.clear(cx), Ok(()));
+    same(line.pending(cx), Ok(false));
+    same(line.enable(cx), Ok(()));
+    calls(2);
+    same(line.disable(cx), Ok(()));
+    same(line.raise(cx), Ok(()));
+    same(line.enable(cx), Ok(()));
+    calls(3);
+
+    // (D)
+    same(System::<App>::loc_cpu(cx), Ok(()));
+    same(line.raise(cx), Ok(()));
+    for _ in 0..1000 {
+        same(CALLS.load(Relaxed), 3);
+    }
+    same(System::<App>::unl_cpu(cx), Ok(()));
+    calls(4);
+
+    // (E)
+    same(System::<App>::chg_ipm(-2, cx), Ok(()));
+    same(line.raise(cx), Ok(()));
+    for _ in 0..1000 {
+        same(CALLS.load(Relaxed), 4);
+    }
+    same(System::<App>::chg_ipm(-1, cx), Ok(()));
+    calls(5);
+    same(System::<App>::chg_ipm(0, cx), Ok(()));
+
+    // (F)
+    check(matches!(Line::new(LINE + 1), Err(Error::PAR)));
+    check(matches!(Line::new(u32::MAX), Err(Error::PAR)));
+}

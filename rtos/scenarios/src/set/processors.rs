@@ -1,0 +1,199 @@
+//! Purpose: tasks on several processors. With one, every processor is this one, and the same must come out.
+//!
+//! - (A) act_tsk of a task of another processor: it runs there
+//! - (B) two processors at the same time, if there are two
+//! - (C) mact_tsk: the task runs on that processor, and stays there; queued, it does so when it begins anew
+//! - (D) mig_tsk of the caller: it goes on on that processor
+//! - (E) mig_tsk of another task: ready, waiting with a deadline, dormant
+//! - (F) mig_tsk of a task of another processor: E_OBJ
+//! - (G) objects between processors: semaphore, data queue, mutex
+//! - (H) ter_tsk of a task of another processor: E_OBJ; ras_ter ends it, waiting or running
+//! - (I) sus_tsk and rsm_tsk of a task that runs on another processor
+//! - (J) chg_pri of a task of another processor
+
+use super::*;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+type S = System<App>;
+
+static PLACE: AtomicU32 = AtomicU32::new(99);
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+fn place<C: rtos::Context>(cx: C) -> u32 {
+    S::get_pid(cx).map_or(98, |place| place as u32)
+}
+
+fn note_place(cx: Cx) {
+    PLACE.store(place(cx), Release);
+}
+
+/// Counts until it is ended.
+fn count(_: Cx) {
+    loop {
+        COUNT.store(COUNT.load(Relaxed) + 1, Release);
+        core::hint::spin_loop();
+    }
+}
+
+/// Whether the counter goes on.
+fn counts(cx: Cx) -> bool {
+    let before = COUNT.load(Acquire);
+    same(Current::<App>::delay(20_000, cx), Ok(()));
+    COUNT.load(Acquire) != before
+}
+
+pub(super) fn run(cx: Cx) {
+    // (A)
+    play(FAR_HIGH, note_place);
+    same(FAR_HIGH.act(cx), Ok(()));
+    until_ended(cx, FAR_HIGH);
+    same(PLACE.load(Acquire), LAST as u32);
+
+    // (B)
+    if PROCESSORS > 1 {
+        play(FAR_LOW, |_| {
+            while COUNT.load(Acquire) != 1 {
+                core::hint::spin_loop();
+            }
+            COUNT.store(2, Release);
+        });
+        COUNT.store(0, Release);
+        same(FAR_LOW.act(cx), Ok(()));
+        COUNT.store(1, Release);
+        while COUNT.load(Acquire) != 2 {
+            core::hint::spin_loop();
+        }
+        until_ended(cx, FAR_LOW);
+    }
+
+    // (C)
+    play(HIGH, note_place);
+    for processor in [LAST, 0] {
+        same(HIGH.mact(Some(processor), cx), Ok(()));
+        until_ended(cx, HIGH);
+        same(PLACE.load(Acquire), processor as u32);
+        PLACE.store(99, Release);
+        same(HIGH.act(cx), Ok(()));
+        until_ended(cx, HIGH);
+        same(PLACE.load(Acquire), processor as u32);
+    }
+    play(LOW, note_place);
+    same(LOW.act(cx), Ok(()));
+    same(LOW.mact(Some(LAST), cx), Ok(()));
+    same(LOW.mact(Some(0), cx), Err(Error::QOVR));
+    PLACE.store(99, Release);
+    until(cx, || PLACE.load(Acquire) == LAST as u32);
+    until_ended(cx, LOW);
+    same(LOW.mact(Some(0), cx), Ok(()));
+    until_ended(cx, LOW);
+
+    // (D)
+    for _ in 0..100 {
+        for processor in [LAST, 0] {
+            same(MAIN.mig(Some(processor), cx), Ok(()));
+            same(place(cx), processor as u32);
+        }
+    }
+    same(MAIN.mig(None, cx), Ok(()));
+
+    // (E)
+    same(LOW.act(cx), Ok(()));
+    same(LOW.mig(Some(LAST), cx), Ok(()));
+    until_ended(cx, LOW);
+    same(PLACE.load(Acquire), LAST as u32);
+    same(LOW.mact(Some(0), cx), Ok(()));
+    until_ended(cx, LOW);
+    play(HIGH, |cx| {
+        same(Current::<App>::sleep_for(Timeout::millis(30), cx), Err(Error::TMOUT));
+        note_place(cx);
+    });
+    same(HIGH.act(cx), Ok(()));
+    same(HIGH.mig(Some(LAST), cx), Ok(()));
+    until_ended(cx, HIGH);
+    same(PLACE.load(Acquire), LAST as u32);
+    if PROCESSORS > 1 {
+        same(HIGH.mig(Some(0), cx), Err(Error::OBJ));
+    }
+    same(HIGH.mact(Some(0), cx), Ok(()));
+    until_ended(cx, HIGH);
+    same(HIGH.mig(Some(LAST), cx), Ok(()));
+    play(HIGH, note_place);
+    same(HIGH.act(cx), Ok(()));
+    until_ended(cx, HIGH);
+    same(PLACE.load(Acquire), LAST as u32);
+    same(HIGH.mact(Some(0), cx), Ok(()));
+    until_ended(cx, HIGH);
+
+    // (G)
+    play(FAR_HIGH, |cx| {
+        for round in 0..200 {
+            same(SEM_PRI.wai(cx), Ok(()));
+            same(QUEUE.snd(round, cx), Ok(()));
+            same(MUTEX.loc(cx), Ok(()));
+            COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
+            same(MUTEX.unl(cx), Ok(()));
+        }
+    });
+    COUNT.store(0, Release);
+    same(FAR_HIGH.act(cx), Ok(()));
+    for round in 0..200 {
+        same(MUTEX.loc(cx), Ok(()));
+        COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
+        same(MUTEX.unl(cx), Ok(()));
+        until(cx, || SEM_PRI.sig(cx) == Ok(()));
+        same(QUEUE.rcv(cx), Ok(round));
+    }
+    until_ended(cx, FAR_HIGH);
+    same(COUNT.load(Acquire), 400);
+    step(1);
+
+    if PROCESSORS > 1 {
+        on_another(cx);
+    }
+    same(PINNED.state(Anywhere), Ok(TaskState::Dormant));
+}
+
+/// What makes sense only while a task runs on another processor.
+fn on_another(cx: Cx) {
+    // (F) and (H)
+    play(FAR_LOW, |cx| {
+        let _ = Current::<App>::sleep(cx);
+        check(false);
+    });
+    same(FAR_LOW.act(cx), Ok(()));
+    until(cx, || FAR_LOW.state(cx) == Ok(TaskState::Waiting));
+    same(FAR_LOW.mig(Some(0), cx), Err(Error::OBJ));
+    same(FAR_LOW.ter(cx), Err(Error::OBJ));
+    same(FAR_LOW.ras_ter(cx), Ok(()));
+    until_ended(cx, FAR_LOW);
+    play(FAR_LOW, count);
+    same(FAR_LOW.act(cx), Ok(()));
+    until(cx, || counts(cx));
+    same(FAR_LOW.state(cx), Ok(TaskState::Running));
+    same(FAR_LOW.ras_ter(cx), Ok(()));
+    until_ended(cx, FAR_LOW);
+    check(!counts(cx));
+
+    // (I)
+    same(FAR_LOW.act(cx), Ok(()));
+    until(cx, || counts(cx));
+    same(FAR_LOW.sus(cx), Ok(()));
+    until(cx, || !counts(cx));
+    same(FAR_LOW.state(cx), Ok(TaskState::Suspended));
+    same(FAR_LOW.rsm(cx), Ok(()));
+    until(cx, || counts(cx));
+
+    // (J)
+    play(FAR_HIGH, note_place);
+    PLACE.store(99, Release);
+    same(FAR_LOW.chg_pri(Some(3), cx), Ok(()));
+    same(FAR_HIGH.act(cx), Ok(()));
+    same(Current::<App>::delay(5_000, cx), Ok(()));
+    same(PLACE.load(Acquire), 99);
+    same(FAR_LOW.chg_pri(None, cx), Ok(()));
+    until_ended(cx, FAR_HIGH);
+    same(PLACE.load(Acquire), LAST as u32);
+    same(FAR_LOW.ras_ter(cx), Ok(()));
+    until_ended(cx, FAR_LOW);
+    step(2);
+}
