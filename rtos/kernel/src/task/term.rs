@@ -48,7 +48,10 @@ unsafe extern "C" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
     let service = unsafe { Service::<K, Placed, Anywhere>::taken(domain, here) };
     let held = service.held();
     here.dispatch_disabled.set(false, held);
-    here.interrupt_mask.set(0, held);
+    if here.interrupt_mask.get(held) != 0 {
+        here.interrupt_mask.set(0, held);
+        K::Port::mask_interrupts(0);
+    }
     here.dispatching.set(true, held);
     service.make_unready(me);
     bury_one(&service, me);

@@ -13,7 +13,6 @@ mod boot;
 mod lines;
 mod sse200;
 mod switch;
-pub mod terminal;
 
 use core::arch::asm;
 use core::marker::PhantomData;
@@ -23,6 +22,7 @@ use rtos::Kernel;
 use rtos::port::{Lock, Port, Saved};
 
 pub use boards::Board;
+pub use semihosting as terminal;
 #[doc(hidden)]
 pub use boot::{Vectors, fault};
 pub use lines::Nvic;

@@ -5,7 +5,7 @@ mod host;
 #[path = "../set/mod.rs"]
 mod set;
 
-use host::{STACK, exit, print};
+use host::{LINE, STACK, exit, print};
 use rtos_host::Host as Port;
 
 type Model = rtos::Uni;

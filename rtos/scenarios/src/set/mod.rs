@@ -1,6 +1,6 @@
 //! The scenarios: what the kernel promises, played out. The same for every port and both models.
 //!
-//! The program that includes this gives `Port`, `Model`, `STACK`, `print` and `exit`. There is one configuration for all
+//! The program that includes this gives `Port`, `Model`, `STACK`, `LINE`, `print` and `exit`. There is one configuration for all
 //! scenarios, because a program that differs only in its objects takes as long to build. Its tasks have no work of their
 //! own: a scenario says what each [`plays`](play) before it activates it. A scenario leaves everything as it was.
 //!
@@ -34,7 +34,7 @@ use core::fmt::Debug;
 use core::panic::Location;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-pub(crate) use crate::{Model, Port, STACK, exit, print};
+pub(crate) use crate::{LINE, Model, Port, STACK, exit, print};
 pub(crate) use rtos::{
     Anywhere, Current, Error, InHandler, InTask, Mode, Pinned, Shared, System, TaskState, Time, Timeout,
 };
@@ -45,9 +45,6 @@ pub(crate) type Cx = InTask<Shared>;
 /// How many processors there are, and the last of them, counted from 0.
 pub(crate) const PROCESSORS: usize = <Model as rtos::Model>::PROCESSORS;
 pub(crate) const LAST: usize = PROCESSORS - 1;
-
-/// The line that the interrupt scenarios raise.
-pub(crate) const LINE: u32 = 20;
 
 rtos::kernel! {
     /// The kernel with all that the scenarios use.

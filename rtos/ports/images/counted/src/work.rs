@@ -1,14 +1,14 @@
-use crate::{Model, Port};
+use crate::{Model, Port, STACK};
 use rtos::{Anywhere, InTask, Pinned, Shared};
 
 rtos::kernel! {
     pub struct App: Kernel<Port = Port, Model = Model>;
     tasks {
-        MAIN: Shared = Task::create(main).priority(10).stack(1024).active();
-        HIGH: Shared = Task::create(high).priority(5).stack(1024);
-        LOW: Shared = Task::create(low).priority(12).stack(1024);
-        PINNED_MAIN: Pinned<0> = Task::create(pinned_main).priority(9).stack(1024);
-        PINNED_HIGH: Pinned<0> = Task::create(pinned_high).priority(5).stack(1024);
+        MAIN: Shared = Task::create(main).priority(10).stack(STACK).active();
+        HIGH: Shared = Task::create(high).priority(5).stack(STACK);
+        LOW: Shared = Task::create(low).priority(12).stack(STACK);
+        PINNED_MAIN: Pinned<0> = Task::create(pinned_main).priority(9).stack(STACK);
+        PINNED_HIGH: Pinned<0> = Task::create(pinned_high).priority(5).stack(STACK);
     }
     semaphores {
         SEM: Shared = Semaphore::create(0, 1);
@@ -59,7 +59,7 @@ fn pinned_main(cx: InTask<Pinned<0>>) {
     for _ in 0..20 {
         count_act_pinned(&cx);
     }
-    cortex_m33::terminal::print(format_args!("done {:?}\n", LOW.state(cx)));
+    crate::terminal::print(format_args!("done {:?}\n", LOW.state(cx)));
     rtos::System::<App>::ext_ker();
 }
 
@@ -75,6 +75,6 @@ fn low(_: InTask<Shared>) {}
 
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo) -> ! {
-    cortex_m33::terminal::print(format_args!("{info}\n"));
-    cortex_m33::terminal::exit(1)
+    crate::terminal::print(format_args!("{info}\n"));
+    crate::terminal::exit(1)
 }

@@ -3,6 +3,9 @@
 /// The size of a stack on which a scenario can print.
 pub const STACK: usize = 3072;
 
+/// A line that software raises and nothing else does.
+pub const LINE: u32 = 20;
+
 pub use cortex_m33::terminal::{exit, print};
 
 #[panic_handler]

@@ -1,5 +1,7 @@
 #![no_std]
 #![no_main]
+use cortex_m33::terminal;
+const STACK: usize = 1024;
 type Port = cortex_m33::CortexM33<cortex_m33::boards::Mps2An505>;
 type Model = rtos::Uni;
 #[path = "../work.rs"]

@@ -1,11 +1,16 @@
-//! Words for whoever started the emulator: semihosting.
+//! Words for whoever started the emulator: Arm's semihosting.
+#![no_std]
 
-use core::arch::asm;
 use core::fmt::{self, Write};
 
+unsafe extern "C" {
+    /// The port's way to call the emulator, with the operation and its argument in r0 and r1.
+    fn semihosting_call(operation: u32, argument: *const u8) -> u32;
+}
+
 fn call(operation: u32, argument: *const u8) {
-    // SAFETY: a semihosting call, which reads its argument.
-    unsafe { asm!("bkpt 0xAB", inout("r0") operation => _, in("r1") argument, options(nostack)) };
+    // SAFETY: the emulator reads the argument, and changes r0.
+    unsafe { semihosting_call(operation, argument) };
 }
 
 struct Terminal {

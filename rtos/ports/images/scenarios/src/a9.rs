@@ -1,0 +1,15 @@
+//! What the scenarios need of the port: stacks, words, an end.
+
+/// The size of a stack on which a scenario can print.
+pub const STACK: usize = 16 * 1024;
+
+/// A line that software raises and nothing else does.
+pub const LINE: u32 = 60;
+
+pub use cortex_a9::terminal::{exit, print};
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    print(format_args!("{info}\n"));
+    exit(1)
+}
