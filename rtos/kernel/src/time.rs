@@ -249,7 +249,10 @@ fn rearm<K: Kernel>() -> bool {
 /// What another processor wants of this one: look at the agenda again. In handler context, the processor unlocked.
 pub(crate) fn interrupted<K: Kernel>() {
     crate::task::bury::<K>();
-    rearm::<K>();
+    // What the other processor has set may be due already.
+    if !rearm::<K>() {
+        tick::<K>();
+    }
     // SAFETY: it is used for this processor only.
     let cx = unsafe { InHandler::<Placed>::assume() };
     if let Ok(service) = Service::<K, Shared, _>::enter(Shared, cx) {
