@@ -116,10 +116,10 @@ impl<K: Kernel> Heap<K> {
         self.length.set(length - 1, held);
         if place < length {
             // The last takes its place, and from there finds its own.
-            if let Some(last) = self.at(length, held) {
-                if self.rise(place, last, now, held) == place {
-                    self.sink(place, last, now, held);
-                }
+            if let Some(last) = self.at(length, held)
+                && self.rise(place, last, now, held) == place
+            {
+                self.sink(place, last, now, held);
             }
         }
         place == 1
@@ -161,11 +161,11 @@ impl<K: Kernel> Heap<K> {
         while place * 2 <= length {
             let Some(mut child) = self.at(place * 2, held) else { break };
             let mut lower = place * 2;
-            if lower < length {
-                if let Some(other) = self.at(lower + 1, held).filter(|&other| when(other) < when(child)) {
-                    child = other;
-                    lower += 1;
-                }
+            if lower < length
+                && let Some(other) = self.at(lower + 1, held).filter(|&other| when(other) < when(child))
+            {
+                child = other;
+                lower += 1;
             }
             if at <= when(child) {
                 break;

@@ -7,6 +7,8 @@
 //! A service is a method of the object's handle and is named with the verb of its ITRON name: act_tsk is
 //! [`Task::act`]. It is given the context that it is called from, which the calling task or handler has been given.
 #![no_std]
+// What cells begin with; each is used once, as the value of a static.
+#![allow(clippy::declare_interior_mutable_const)]
 
 mod alarm;
 mod cell;

@@ -99,7 +99,7 @@ impl<K: Kernel, D: Domain> MessageBuffer<K, D> {
     pub const fn create(longest: usize, size: usize) -> MessageBufferSetup {
         const { Class::of::<K::Model, D>() };
         assert!(longest >= 1, "a message has at least one byte");
-        assert!(size % 4 == 0, "the size of a message buffer is a multiple of four");
+        assert!(size.is_multiple_of(4), "the size of a message buffer is a multiple of four");
         MessageBufferSetup { longest, size, by_priority: false }
     }
 

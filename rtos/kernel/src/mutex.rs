@@ -137,10 +137,10 @@ impl<K: Kernel, D: Domain> Mutex<K, D> {
     fn take<C: Context>(self, service: &Service<K, D, C>) -> Result<bool, Error> {
         let held = service.held();
         let me = service.running();
-        if let Protocol::Ceiling(ceiling) = self.block.protocol {
-            if me.standing.get(held).base < ceiling {
-                return Err(Error::ILUSE);
-            }
+        if let Protocol::Ceiling(ceiling) = self.block.protocol
+            && me.standing.get(held).base < ceiling
+        {
+            return Err(Error::ILUSE);
         }
         match self.block.owner.get(held) {
             None => {
@@ -259,10 +259,10 @@ pub(crate) fn settle_owner<K: Kernel, D: Domain, C: Context>(
     service: &Service<K, D, C>,
     mutex: &'static MutexBlock<K>,
 ) {
-    if mutex.protocol == Protocol::Inheritance {
-        if let Some(owner) = mutex.owner.get(service.held()) {
-            settle(service, owner, Place::First);
-        }
+    if mutex.protocol == Protocol::Inheritance
+        && let Some(owner) = mutex.owner.get(service.held())
+    {
+        settle(service, owner, Place::First);
     }
 }
 

@@ -132,10 +132,11 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
             return Err(Error::CTX);
         }
         let me = self.running();
-        if K::Model::PROCESSORS > 1 && (D::KNOWN == Known::Later || C::PLACE != D::KNOWN) {
-            if me.class.pinned() != self.domain.place() {
-                return Err(Error::OACV);
-            }
+        if K::Model::PROCESSORS > 1
+            && (D::KNOWN == Known::Later || C::PLACE != D::KNOWN)
+            && me.class.pinned() != self.domain.place()
+        {
+            return Err(Error::OACV);
         }
         if me.standing.get(self.held()).asked_to_end {
             return Err(Error::RASTER);
@@ -260,10 +261,10 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
     /// Gives the giant lock back. The processor stays locked.
     #[inline(always)]
     pub(crate) fn release(&self) {
-        if self.domain.place().is_none() {
-            if let Some(giant) = K::common().giant.get().filter(|_| K::Model::LOCKS) {
-                giant.0.release();
-            }
+        if self.domain.place().is_none()
+            && let Some(giant) = K::common().giant.get().filter(|_| K::Model::LOCKS)
+        {
+            giant.0.release();
         }
     }
 

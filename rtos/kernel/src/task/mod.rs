@@ -59,10 +59,6 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         Task { tcb, domain: D::SELF, kernel: PhantomData }
     }
 
-    pub(crate) const fn placed(tcb: &'static Tcb<K>, domain: D) -> Self {
-        Task { tcb, domain, kernel: PhantomData }
-    }
-
     /// Its entry in the table of tasks.
     pub const fn numbered(&self) -> Numbered<Tcb<K>> {
         Numbered::new(self.tcb, Placed::of::<D>())

@@ -29,7 +29,6 @@ pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
         spinning.give_back(service.held());
     }
     // The giant lock, if it was taken, stays taken until the task's stack is no longer in use.
-    core::mem::forget(service);
     // SAFETY: the processor is locked, this is the running task, and its processor's idle task is saved or prepared.
     unsafe {
         K::Port::leave(None, idle, next, core::ptr::from_ref(here).cast());
@@ -72,11 +71,11 @@ fn bury_one<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &
     unsafe { K::Port::prepare(&tcb.saved) };
     if tcb.queued.get(held) {
         tcb.queued.set(false, held);
-        if let Some(home) = tcb.home.get() {
-            if let Some(next) = home.next.get(held) {
-                home.next.set(None, held);
-                home.processor.set(K::processor(usize::from(next)), held);
-            }
+        if let Some(home) = tcb.home.get()
+            && let Some(next) = home.next.get(held)
+        {
+            home.next.set(None, held);
+            home.processor.set(K::processor(usize::from(next)), held);
         }
         tcb.state.set(State::Ready, held);
         service.make_ready(tcb);

@@ -133,6 +133,7 @@ impl<B: Board> Lines for Gic<B> {
 
     fn pending(line: u32) -> bool {
         // SAFETY: reads a register of the distributor.
-        line < COUNT && unsafe { distributor::<B>(0x200).add(line as usize / 32).read_volatile() } & 1 << (line % 32) != 0
+        line < COUNT
+            && unsafe { distributor::<B>(0x200).add(line as usize / 32).read_volatile() } & 1 << (line % 32) != 0
     }
 }

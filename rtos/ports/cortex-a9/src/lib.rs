@@ -25,8 +25,8 @@ use rtos::Kernel;
 use rtos::port::{Lock, Port, Saved};
 
 pub use boards::Board;
-pub use semihosting as terminal;
 pub use gic::Gic;
+pub use semihosting as terminal;
 
 /// The I bit: interrupts wait.
 const LOCKED: u32 = 1 << 7;
@@ -241,7 +241,7 @@ impl<B: Board> OnBoard for CortexA9<B> {
     fn initialise<K: Kernel>(processor: usize) {
         // SAFETY: nothing reads the register before.
         unsafe { asm!("mcr p15, 0, {}, c13, c0, 4", in(reg) processor, options(nomem, nostack, preserves_flags)) };
-        mmu::enable::<B>(processor, rtos::entry::stacks::<K>());
+        mmu::enable(processor, rtos::entry::stacks::<K>());
         gic::initialise::<B>(processor, K::interrupts());
         timer::initialise::<B>(processor);
     }

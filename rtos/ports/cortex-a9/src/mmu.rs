@@ -6,8 +6,6 @@
 use core::arch::asm;
 use core::cell::UnsafeCell;
 
-use crate::boards::Board;
-
 pub(crate) const PAGE: usize = 4096;
 const SECTION: usize = 1 << 20;
 const OWN: usize = 4;
@@ -31,7 +29,7 @@ const MEMORY: u32 = 1 << 10 | 1 << 6 | 1 << 4 | 1 << 3 | 1 << 2 | 1 << 1;
 const DEVICE: u32 = 1 << 10 | 1 << 4 | 1 << 2 | 1 << 1;
 
 /// Switches the memory management of this processor on. The stacks are those of the tasks.
-pub(crate) fn enable<B: Board>(processor: usize, stacks: impl Iterator<Item = (usize, usize)>) {
+pub(crate) fn enable(processor: usize, stacks: impl Iterator<Item = (usize, usize)>) {
     if processor == 0 {
         fill(stacks);
     }

@@ -22,10 +22,10 @@ use rtos::Kernel;
 use rtos::port::{Lock, Port, Saved};
 
 pub use boards::Board;
-pub use semihosting as terminal;
 #[doc(hidden)]
 pub use boot::{Vectors, fault};
 pub use lines::Nvic;
+pub use semihosting as terminal;
 
 /// The interrupts of this priority and below wait while the processor is locked.
 const LOCKED: u32 = 0x20;

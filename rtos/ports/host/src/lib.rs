@@ -9,7 +9,7 @@
 //! - The timer is a POSIX timer that signals the thread; the time is CLOCK_MONOTONIC.
 //!
 //! A task can be preempted anywhere, in the C library too. What is not safe in a signal handler, such as allocating or
-//! printing, is done by one task at a time or with the processor locked; [`print`] does that.
+//! printing, is done by one task at a time or with the processor locked; [`print()`] does that.
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 compile_error!("the host port runs on Linux on x86-64");

@@ -171,8 +171,8 @@ pub(super) fn run(cx: Cx) {
     same(everything(cx) == before, true);
 
     // (B)
-    let pausing: [(fn(Cx) -> Result<(), Error>, fn(Cx) -> Result<(), Error>); 2] =
-        [(S::dis_dsp, S::ena_dsp), (|cx| S::chg_ipm(-1, cx), |cx| S::chg_ipm(0, cx))];
+    type Change = fn(Cx) -> Result<(), Error>;
+    let pausing: [(Change, Change); 2] = [(S::dis_dsp, S::ena_dsp), (|cx| S::chg_ipm(-1, cx), |cx| S::chg_ipm(0, cx))];
     for (begin, end) in pausing {
         same(begin(cx), Ok(()));
         waiting(cx);

@@ -1,0 +1,75 @@
+//! A program, run in QEMU.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::image::Image;
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Run {
+    /// The status that the program ended with.
+    pub status: i32,
+    /// What it said.
+    pub said: String,
+}
+
+/// Ends the emulator if nobody does before.
+struct Guard(Child);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs a program until it ends, at most that long.
+pub fn run(image: &Image, longest: Duration) -> Result<Run> {
+    start(image, &[], longest)
+}
+
+/// Runs a program, one instruction after the other, and writes which it executes to a file.
+pub fn trace(image: &Image, to: &Path, longest: Duration) -> Result<Run> {
+    let to = to.to_str().context("the path of the trace is not UTF-8")?;
+    let each = ["-singlestep", "-accel", "tcg,thread=single", "-d", "exec,nochain", "-D", to];
+    start(image, &each, longest)
+}
+
+fn start(image: &Image, arguments: &[&str], longest: Duration) -> Result<Run> {
+    let mut qemu = Command::new("qemu-system-arm");
+    qemu.args(image.platform.machine(image.model)).args(arguments);
+    qemu.args(["-display", "none", "-serial", "null", "-monitor", "none", "-semihosting", "-kernel"]);
+    // The board's sound chip would look for a sound card.
+    qemu.env("QEMU_AUDIO_DRV", "none").arg(&image.path);
+    qemu.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = Guard(qemu.spawn().context("cannot start qemu-system-arm; `./x setup test` installs it")?);
+    let mut pipe = child.0.stderr.take().context("the emulator has no standard error")?;
+    let reader = std::thread::spawn(move || {
+        let mut said = String::new();
+        // What it says is text; an error ends it early, and the status tells.
+        let _ = pipe.read_to_string(&mut said);
+        said
+    });
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = child.0.try_wait()? {
+            break Some(status);
+        }
+        if began.elapsed() > longest {
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    drop(child);
+    let said = reader.join().unwrap_or_default();
+    match status {
+        Some(status) => Ok(Run { status: status.code().unwrap_or(-1), said }),
+        None => bail!("{} did not end within {} s; it said:\n{said}", image.path.display(), longest.as_secs()),
+    }
+}

@@ -1,0 +1,106 @@
+//! `rtos-inspect`: builds the programs for boards, runs them, counts and shows their instructions.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::{Parser, Subcommand};
+use inspect::code::Code;
+use inspect::{Model, Platform, emulator, image, trace};
+
+/// Builds, runs, counts and reads the programs of the RTOS for boards.
+#[derive(Parser)]
+#[command(name = "rtos-inspect", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Builds a program and prints where it is
+    Build(Program),
+    /// Builds a program and runs it in the emulator
+    Run(Program),
+    /// Counts the instructions from the first of one function to the first of another
+    Count {
+        #[command(flatten)]
+        program: Program,
+        /// The function to count from
+        from: String,
+        /// The function to count to
+        to: String,
+        /// Show each instruction of the last passage
+        #[arg(long)]
+        show: bool,
+    },
+    /// Shows the instructions of the functions whose name contains a text
+    Disassemble {
+        #[command(flatten)]
+        program: Program,
+        /// A part of the name
+        function: String,
+    },
+}
+
+/// Which program.
+#[derive(clap::Args)]
+struct Program {
+    /// scenarios or counted
+    package: String,
+    /// m33 or a9
+    platform: Platform,
+    /// uni (one processor) or multi (two)
+    model: Model,
+}
+
+impl Program {
+    fn build(&self) -> Result<inspect::Image> {
+        image::build(&self.package, self.platform, self.model)
+    }
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().command {
+        Action::Build(program) => println!("{}", program.build()?.path.display()),
+        Action::Run(program) => {
+            let run = emulator::run(&program.build()?, Duration::from_secs(600))?;
+            print!("{}", run.said);
+            if run.status != 0 {
+                bail!("the program ended with status {}", run.status);
+            }
+        }
+        Action::Count { program, from, to, show } => {
+            let image = program.build()?;
+            let code = Code::read(&image.path)?;
+            let file = std::env::temp_dir().join(format!("rtos-inspect-{}", std::process::id()));
+            let counted = emulator::trace(&image, &file, Duration::from_secs(600))
+                .and_then(|_| trace::passages(&file, &code, &from, &to));
+            // A trace that could not be written is not there.
+            let _ = std::fs::remove_file(&file);
+            let passages = counted?;
+            for (count, times) in passages.counts() {
+                println!("{count} instructions, {times} times");
+            }
+            if show {
+                for &address in passages.each.last().into_iter().flatten() {
+                    let text = code.at(address).map_or("?", |instruction| instruction.text.as_str());
+                    println!("{address:08x}  {text}");
+                }
+            }
+        }
+        Action::Disassemble { program, function } => {
+            let code = Code::read(&program.build()?.path)?;
+            let names = code.functions(|name| name.contains(&function));
+            if names.is_empty() {
+                bail!("the program has no function with '{function}' in its name");
+            }
+            for name in names {
+                println!("{name}:");
+                for instruction in code.of(name) {
+                    println!("  {:08x}  {}", instruction.address, instruction.text);
+                }
+            }
+        }
+    }
+    Ok(())
+}

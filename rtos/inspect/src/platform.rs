@@ -1,0 +1,100 @@
+//! The boards.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How many processors a program is built for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Model {
+    /// One.
+    Uni,
+    /// Two.
+    Multi,
+}
+
+/// A port that runs without an operating system, with a board for one processor and one for two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Platform {
+    /// Cortex-M33: MPS2 AN505 and Musca-B1.
+    M33,
+    /// Cortex-A9: Zynq-7000 and RealView PBX-A9.
+    A9,
+}
+
+impl Platform {
+    /// All of them.
+    pub const ALL: [Platform; 2] = [Platform::M33, Platform::A9];
+
+    /// Its name in file names and on the command line, which is that of the feature too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Platform::M33 => "m33",
+            Platform::A9 => "a9",
+        }
+    }
+
+    /// What rustc calls the target.
+    pub fn target(self) -> &'static str {
+        match self {
+            Platform::M33 => "thumbv8m.main-none-eabi",
+            Platform::A9 => "armv7a-none-eabi",
+        }
+    }
+
+    /// The arguments that make QEMU such a board.
+    pub fn machine(self, model: Model) -> &'static [&'static str] {
+        match (self, model) {
+            (Platform::M33, Model::Uni) => &["-M", "mps2-an505"],
+            (Platform::M33, Model::Multi) => &["-M", "musca-b1"],
+            (Platform::A9, Model::Uni) => &["-M", "xilinx-zynq-a9"],
+            (Platform::A9, Model::Multi) => &["-M", "realview-pbx-a9", "-smp", "2"],
+        }
+    }
+}
+
+impl Model {
+    /// Both.
+    pub const ALL: [Model; 2] = [Model::Uni, Model::Multi];
+
+    /// Its name in file names and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Uni => "uni",
+            Model::Multi => "multi",
+        }
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+impl FromStr for Platform {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Platform::ALL
+            .into_iter()
+            .find(|platform| platform.name() == name)
+            .ok_or_else(|| format!("there is no platform '{name}'; there are m33 and a9"))
+    }
+}
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Model::ALL
+            .into_iter()
+            .find(|model| model.name() == name)
+            .ok_or_else(|| format!("there is no model '{name}'; there are uni and multi"))
+    }
+}

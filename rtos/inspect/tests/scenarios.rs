@@ -1,0 +1,32 @@
+//! All scenarios, on every board.
+
+use std::time::Duration;
+
+use inspect::{Model, Platform, emulator, image};
+
+fn plays(platform: Platform, model: Model) {
+    let image = image::build("scenarios", platform, model).unwrap();
+    let run = emulator::run(&image, Duration::from_secs(240)).unwrap();
+    assert_eq!(run.status, 0, "{platform} {model}:\n{}", run.said);
+    assert!(run.said.contains("scenarios passed"), "{}", run.said);
+}
+
+#[test]
+fn on_one_cortex_m33() {
+    plays(Platform::M33, Model::Uni);
+}
+
+#[test]
+fn on_two_cortex_m33() {
+    plays(Platform::M33, Model::Multi);
+}
+
+#[test]
+fn on_one_cortex_a9() {
+    plays(Platform::A9, Model::Uni);
+}
+
+#[test]
+fn on_two_cortex_a9() {
+    plays(Platform::A9, Model::Multi);
+}
