@@ -45,11 +45,11 @@ impl Code {
                     function = name.to_string();
                     code.functions.insert(function.clone(), address);
                 }
-            } else if let Some((address, text)) = line.split_once(":\t") {
-                if let Ok(address) = u32::from_str_radix(address.trim(), 16) {
-                    let text = text.replace('\t', " ").trim().to_string();
-                    code.instructions.insert(address, Instruction { address, text, function: function.clone() });
-                }
+            } else if let Some((address, text)) = line.split_once(":\t")
+                && let Ok(address) = u32::from_str_radix(address.trim(), 16)
+            {
+                let text = text.replace('\t', " ").trim().to_string();
+                code.instructions.insert(address, Instruction { address, text, function: function.clone() });
             }
         }
         if code.instructions.is_empty() {

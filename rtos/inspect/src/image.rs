@@ -58,10 +58,10 @@ fn prepare(cargo: &mut Command, target: &str) -> Result<()> {
     {
         return Ok(());
     }
-    if let Ok(rustup) = Command::new("rustup").args(["target", "add", target]).output() {
-        if rustup.status.success() {
-            return Ok(());
-        }
+    if let Ok(rustup) = Command::new("rustup").args(["target", "add", target]).output()
+        && rustup.status.success()
+    {
+        return Ok(());
     }
     let sysroot = answer(Command::new("rustc").args(["--print", "sysroot"]))?;
     if !Path::new(&sysroot).join("lib/rustlib/src/rust/library/core").is_dir() {
