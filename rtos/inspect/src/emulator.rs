@@ -1,4 +1,4 @@
-//! A program, run in QEMU.
+//! A program, run in an emulator: QEMU, or for the RP2040 one that runs in this process.
 
 use std::io::Read;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::image::Image;
+use crate::rp2040::Rp2040;
 
 /// What came of a run.
 #[derive(Debug)]
@@ -31,19 +32,22 @@ impl Drop for Guard {
 
 /// Runs a program until it ends, at most that long.
 pub fn run(image: &Image, longest: Duration) -> Result<Run> {
-    start(image, &[], longest)
+    match image.platform.machine(image.model) {
+        Some(machine) => start(image, machine, &[], longest),
+        None => Rp2040::load(image)?.run(longest, |_| ()),
+    }
 }
 
-/// Runs a program, one instruction after the other, and writes which it executes to a file.
-pub fn trace(image: &Image, to: &Path, longest: Duration) -> Result<Run> {
+/// Runs a program in QEMU, one instruction after the other, and writes which it executes to a file.
+pub(crate) fn trace(image: &Image, machine: &[&str], to: &Path, longest: Duration) -> Result<Run> {
     let to = to.to_str().context("the path of the trace is not UTF-8")?;
     let each = ["-singlestep", "-accel", "tcg,thread=single", "-d", "exec,nochain", "-D", to];
-    start(image, &each, longest)
+    start(image, machine, &each, longest)
 }
 
-fn start(image: &Image, arguments: &[&str], longest: Duration) -> Result<Run> {
+fn start(image: &Image, machine: &[&str], arguments: &[&str], longest: Duration) -> Result<Run> {
     let mut qemu = Command::new("qemu-system-arm");
-    qemu.args(image.platform.machine(image.model)).args(arguments);
+    qemu.args(machine).args(arguments);
     qemu.args(["-display", "none", "-serial", "null", "-monitor", "none", "-semihosting", "-kernel"]);
     // The board's sound chip would look for a sound card.
     qemu.env("QEMU_AUDIO_DRV", "none").arg(&image.path);

@@ -10,6 +10,7 @@ pub mod code;
 pub mod emulator;
 pub mod image;
 pub mod platform;
+mod rp2040;
 pub mod trace;
 
 pub use image::Image;

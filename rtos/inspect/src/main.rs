@@ -47,7 +47,7 @@ enum Action {
 struct Program {
     /// scenarios or counted
     package: String,
-    /// m33 or a9
+    /// m33, a9 or rp2040
     platform: Platform,
     /// uni (one processor) or multi (two)
     model: Model,
@@ -72,17 +72,15 @@ fn main() -> Result<()> {
         Action::Count { program, from, to, show } => {
             let image = program.build()?;
             let code = Code::read(&image.path)?;
-            let file = std::env::temp_dir().join(format!("rtos-inspect-{}", std::process::id()));
-            let counted = emulator::trace(&image, &file, Duration::from_secs(600))
-                .and_then(|_| trace::passages(&file, &code, &from, &to));
-            // A trace that could not be written is not there.
-            let _ = std::fs::remove_file(&file);
-            let passages = counted?;
+            let passages = trace::passages(&image, &code, &from, &to)?;
             for (count, times) in passages.counts() {
                 println!("{count} instructions, {times} times");
             }
+            for (cycles, times) in passages.cycles() {
+                println!("{cycles} cycles, {times} times");
+            }
             if show {
-                for &address in passages.each.last().into_iter().flatten() {
+                for &address in passages.each.last().map_or(&[][..], |passage| &passage.instructions) {
                     let text = code.at(address).map_or("?", |instruction| instruction.text.as_str());
                     println!("{address:08x}  {text}");
                 }

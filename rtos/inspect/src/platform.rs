@@ -19,17 +19,20 @@ pub enum Platform {
     M33,
     /// Cortex-A9: Zynq-7000 and RealView PBX-A9.
     A9,
+    /// RP2040: one of its Cortex-M0+ and both.
+    Rp2040,
 }
 
 impl Platform {
     /// All of them.
-    pub const ALL: [Platform; 2] = [Platform::M33, Platform::A9];
+    pub const ALL: [Platform; 3] = [Platform::M33, Platform::A9, Platform::Rp2040];
 
     /// Its name in file names and on the command line, which is that of the feature too.
     pub fn name(self) -> &'static str {
         match self {
             Platform::M33 => "m33",
             Platform::A9 => "a9",
+            Platform::Rp2040 => "rp2040",
         }
     }
 
@@ -38,17 +41,19 @@ impl Platform {
         match self {
             Platform::M33 => "thumbv8m.main-none-eabi",
             Platform::A9 => "armv7a-none-eabi",
+            Platform::Rp2040 => "thumbv6m-none-eabi",
         }
     }
 
-    /// The arguments that make QEMU such a board.
-    pub fn machine(self, model: Model) -> &'static [&'static str] {
-        match (self, model) {
+    /// The arguments that make QEMU such a board; none if another emulator is used.
+    pub fn machine(self, model: Model) -> Option<&'static [&'static str]> {
+        Some(match (self, model) {
+            (Platform::Rp2040, _) => return None,
             (Platform::M33, Model::Uni) => &["-M", "mps2-an505"],
             (Platform::M33, Model::Multi) => &["-M", "musca-b1"],
             (Platform::A9, Model::Uni) => &["-M", "xilinx-zynq-a9"],
             (Platform::A9, Model::Multi) => &["-M", "realview-pbx-a9", "-smp", "2"],
-        }
+        })
     }
 }
 
@@ -84,7 +89,7 @@ impl FromStr for Platform {
         Platform::ALL
             .into_iter()
             .find(|platform| platform.name() == name)
-            .ok_or_else(|| format!("there is no platform '{name}'; there are m33 and a9"))
+            .ok_or_else(|| format!("there is no platform '{name}'; there are m33, a9 and rp2040"))
     }
 }
 

@@ -30,3 +30,13 @@ fn on_one_cortex_a9() {
 fn on_two_cortex_a9() {
     plays(Platform::A9, Model::Multi);
 }
+
+#[test]
+fn on_one_core_of_an_rp2040() {
+    plays(Platform::Rp2040, Model::Uni);
+}
+
+#[test]
+fn on_two_cores_of_an_rp2040() {
+    plays(Platform::Rp2040, Model::Multi);
+}

@@ -67,10 +67,10 @@ pub struct Common<K: Kernel> {
 }
 
 /// The giant lock.
-pub struct Giant<K: Kernel>(pub(crate) <K::Port as Port>::Lock);
+pub struct Giant<K: Kernel>(pub(crate) <K::Port as Port>::Giant);
 
 impl<K: Kernel> Initial for Giant<K> {
-    const INITIAL: Self = Giant(<K::Port as Port>::Lock::FREE);
+    const INITIAL: Self = Giant(<K::Port as Port>::Giant::FREE);
 }
 
 impl<K: Kernel> Common<K> {

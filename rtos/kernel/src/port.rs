@@ -48,7 +48,9 @@ pub unsafe trait Port: Sized + 'static {
     const PROCESSORS: usize;
     /// What is restored when the processor is unlocked.
     type Mask: Copy;
-    /// The lock that the kernel and the user's spin locks use between processors.
+    /// The lock that the kernel takes between processors. There is one of this type.
+    type Giant: Lock;
+    /// The lock of a user's spin lock.
     type Lock: Lock;
 
     /// Locks the processor: from now on no interrupt that the kernel manages is taken. Gives what was before.

@@ -52,6 +52,7 @@ unsafe impl<B: Board> Port for CortexA9<B> {
     const STACK_ALIGNMENT: usize = 8;
     const PROCESSORS: usize = B::PROCESSORS;
     type Mask = u32;
+    type Giant = ExclusiveLock;
     type Lock = ExclusiveLock;
     type Lines = Gic<B>;
 

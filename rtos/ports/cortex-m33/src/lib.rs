@@ -41,6 +41,7 @@ unsafe impl<B: Board> Port for CortexM33<B> {
     const STACK_ALIGNMENT: usize = 8;
     const PROCESSORS: usize = B::PROCESSORS;
     type Mask = u32;
+    type Giant = ExclusiveLock;
     type Lock = ExclusiveLock;
     type Lines = Nvic;
 

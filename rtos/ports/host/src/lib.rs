@@ -37,6 +37,7 @@ unsafe impl Port for Host {
     const STACK_ALIGNMENT: usize = 16;
     const PROCESSORS: usize = machine::MOST;
     type Mask = u8;
+    type Giant = Flag;
     type Lock = Flag;
     type Lines = Signals;
 

@@ -24,4 +24,11 @@ fn main() {
             place(program, include_str!("../../cortex-a9/link.x").to_string());
         }
     }
+    if std::env::var_os("CARGO_FEATURE_RP2040").is_some() {
+        for program in ["uni-rp2040", "multi-rp2040"] {
+            let script = include_str!("../../rp2040/link.x");
+            let memory = "FLASH : ORIGIN = 0x10000000, LENGTH = 2M  RAM : ORIGIN = 0x20000000, LENGTH = 256K";
+            place(program, format!("MEMORY {{ {memory} }}\n{script}"));
+        }
+    }
 }

@@ -1,0 +1,79 @@
+//! A program, run in an emulator of the RP2040: both cores, cycle for cycle.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rp2040_emu::{Config, Emulator, EmulatorBuilder};
+
+use crate::emulator::Run;
+use crate::image::Image;
+
+/// After this byte comes the status that the program ends with.
+const END: u8 = 4;
+
+/// An RP2040 with a program.
+pub(crate) struct Rp2040(Emulator);
+
+impl Rp2040 {
+    /// An RP2040 that is about to start the program, which lies in its flash memory.
+    pub(crate) fn load(image: &Image) -> Result<Self> {
+        let raw = image.path.with_extension("bin");
+        let output = Command::new("arm-none-eabi-objcopy")
+            .args(["--output-target", "binary"])
+            .args([&image.path, &raw])
+            .output()
+            .context("cannot start arm-none-eabi-objcopy; `./x setup test` installs it")?;
+        if !output.status.success() {
+            bail!("cannot read {}:\n{}", image.path.display(), String::from_utf8_lossy(&output.stderr));
+        }
+        let program = std::fs::read(&raw).with_context(|| format!("cannot read {}", raw.display()))?;
+        let mut emulator = EmulatorBuilder::new(Config::default()).step_quantum(1).build()?;
+        emulator.load_flash(&program);
+        emulator.reset();
+        emulator.direct_boot_from_flash(0);
+        Ok(Rp2040(emulator))
+    }
+
+    /// Runs the program until it ends, at most that long. `look` is told where core 0 is after each step, and how many
+    /// cycles it has used.
+    pub(crate) fn run(&mut self, longest: Duration, mut look: impl FnMut((u32, u64))) -> Result<Run> {
+        let began = Instant::now();
+        let mut said = Vec::new();
+        let mut before = u32::MAX;
+        loop {
+            for _ in 0..10_000 {
+                self.0.step()?;
+                self.fifo_lines();
+                let address = self.0.core(0).regs.pc();
+                if address != before {
+                    look((address, self.0.core_cycles(0)));
+                    before = address;
+                }
+            }
+            said.extend(self.0.drain_uart0_tx_log());
+            if let Some(end) = said.iter().position(|&byte| byte == END) {
+                if let Some(&status) = said.get(end + 1) {
+                    return Ok(Run { status: status.into(), said: String::from_utf8_lossy(&said[..end]).into_owned() });
+                }
+            }
+            if began.elapsed() > longest {
+                let said = String::from_utf8_lossy(&said);
+                bail!("the program did not end within {} s; it said:\n{said}", longest.as_secs());
+            }
+        }
+    }
+
+    /// The interrupt lines of the FIFOs between the cores, which the emulator does not have: each core's is up while there
+    /// is a word for it. Source: RP2040 Datasheet, 2.3.1.4.
+    fn fifo_lines(&mut self) {
+        const STATUS: u32 = 0x50;
+        const VALID: u32 = 1;
+        const LINE: u8 = 15;
+        for core in 0..2 {
+            if self.0.bus.sio.read32(STATUS, core) & VALID != 0 {
+                self.0.bus.nvics[core].set_pending(LINE + core as u8);
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The scenarios on one core of an RP2040.
+#![no_std]
+#![no_main]
+
+#[path = "../m0.rs"]
+mod m0;
+#[path = "../../../../../scenarios/src/set/mod.rs"]
+mod set;
+
+use m0::{LINE, STACK, exit, print};
+
+type Port = rp2040::Rp2040;
+type Model = rtos::Uni;
+
+rp2040::image!(set::App);

@@ -1,0 +1,190 @@
+//! The kernel on the RP2040, with one or two of its Cortex-M0+.
+//!
+//! - The processor is locked by PRIMASK. This core has no priority mask: chg_ipm switches the lines off that it holds back.
+//! - Tasks run in thread mode on the process stack, handlers on the main stack. A task that an interrupt preempts calls
+//!   the dispatcher itself, as on the Cortex-M33.
+//! - This core has no stack limit: the last word of each stack has a known value, which every switch looks at.
+//! - A processor asks the SIO block for its number. The giant lock is one of the 32 hardware spin locks, and another guards
+//!   the words of the user's spin locks.
+#![no_std]
+
+mod boot;
+mod chip;
+mod lines;
+mod locks;
+mod switch;
+pub mod terminal;
+
+use core::arch::asm;
+
+use rtos::Kernel;
+use rtos::port::{Port, Saved};
+
+#[doc(hidden)]
+pub use boot::{Vectors, fault, initialise, interrupt, overflow};
+pub use lines::Nvic;
+pub use locks::{Giant, Word};
+
+/// An RP2040.
+pub struct Rp2040;
+
+// SAFETY: each function does what the trait says; see there, and the modules.
+unsafe impl Port for Rp2040 {
+    /// The frame of an interrupt and of the SVC that returns from it, the registers that a switch saves, and what the
+    /// dispatcher itself needs.
+    const MINIMUM_STACK: usize = 256;
+    const STACK_ALIGNMENT: usize = 8;
+    const PROCESSORS: usize = 2;
+    type Mask = u32;
+    type Giant = Giant;
+    type Lock = Word;
+    type Lines = Nvic;
+
+    #[inline(always)]
+    fn lock() -> u32 {
+        let before: u32;
+        // SAFETY: only makes interrupts wait.
+        unsafe { asm!("mrs {}, primask", "cpsid i", out(reg) before, options(nostack, preserves_flags)) };
+        before
+    }
+
+    #[inline(always)]
+    unsafe fn unlock(mask: u32) {
+        // SAFETY: the caller says that nothing relies on the lock.
+        unsafe { asm!("msr primask, {}", in(reg) mask, options(nostack, preserves_flags)) };
+    }
+
+    #[inline(always)]
+    fn was_locked(mask: u32) -> bool {
+        mask != 0
+    }
+
+    #[inline(always)]
+    fn unlocked() -> u32 {
+        0
+    }
+
+    #[inline(always)]
+    fn in_task() -> bool {
+        let exception: u32;
+        // SAFETY: reads a register.
+        unsafe { asm!("mrs {}, ipsr", out(reg) exception, options(nomem, nostack, preserves_flags)) };
+        exception == 0
+    }
+
+    #[inline(always)]
+    fn processor() -> usize {
+        chip::processor()
+    }
+
+    #[inline(always)]
+    unsafe fn prepare(task: &Saved) {
+        // SAFETY: as the caller says.
+        unsafe { switch::prepare(task) }
+    }
+
+    #[inline(always)]
+    unsafe fn switch(from: &Saved, to: &Saved) {
+        // SAFETY: as the caller says.
+        unsafe { switch::switch(from, to) }
+    }
+
+    unsafe fn leave(from: Option<&Saved>, on: &Saved, next: unsafe extern "C" fn(*const ()) -> !, argument: *const ()) {
+        // SAFETY: as the caller says.
+        unsafe { switch::leave(from, on, next, argument) }
+    }
+
+    unsafe fn resume(to: &Saved) -> ! {
+        // SAFETY: as the caller says.
+        unsafe { switch::resume(to, to) }
+    }
+
+    #[inline(always)]
+    fn request_dispatch() {
+        const ICSR: *mut u32 = 0xE000_ED04 as *mut u32;
+        // SAFETY: sets PendSV pending.
+        unsafe { ICSR.write_volatile(1 << 28) };
+    }
+
+    #[inline(always)]
+    fn idle() {
+        // SAFETY: waits for an interrupt.
+        unsafe { asm!("wfi", options(nostack, preserves_flags)) };
+    }
+
+    #[inline(always)]
+    fn relax() {
+        // SAFETY: does nothing.
+        unsafe { asm!("nop", options(nostack, preserves_flags)) };
+    }
+
+    fn start_processor(_: usize) {
+        boot::launch();
+    }
+
+    fn shutdown() -> ! {
+        terminal::exit(0)
+    }
+
+    fn interrupt(_: usize) {
+        chip::interrupt_other();
+    }
+
+    #[inline(always)]
+    fn now() -> u32 {
+        chip::now()
+    }
+
+    fn alarm(after: u32) {
+        chip::alarm(after);
+    }
+
+    const LOWEST_INTERRUPT_MASK: i32 = lines::HIGHEST;
+
+    fn mask_interrupts(priority: i32) -> u32 {
+        lines::mask(priority);
+        0
+    }
+
+    fn fatal<K: Kernel>(what: core::fmt::Arguments<'_>) -> ! {
+        terminal::print(format_args!("fatal: {what}\n"));
+        terminal::exit(1)
+    }
+}
+
+/// Makes the program of a kernel: its vectors, and what they call.
+#[macro_export]
+macro_rules! image {
+    ($kernel:ty) => {
+        #[unsafe(link_section = ".vectors")]
+        #[used]
+        static VECTORS: $crate::Vectors = $crate::Vectors::new();
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_start(processor: usize) -> ! {
+            $crate::initialise(processor, <$kernel as rtos::Kernel>::interrupts());
+            // SAFETY: reset calls this once on each processor, locked; on the other after `start`.
+            unsafe { if processor == 0 { rtos::entry::start::<$kernel>() } else { rtos::entry::begin::<$kernel>() } }
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_preempt() {
+            rtos::entry::preempt::<$kernel>();
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_interrupt(line: u32) {
+            $crate::interrupt::<$kernel>(line);
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_overflow(sp: usize) -> ! {
+            $crate::overflow::<$kernel>(sp)
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_fault(pc: usize) -> ! {
+            $crate::fault::<$kernel>(pc)
+        }
+    };
+}

@@ -1,0 +1,126 @@
+//! The interrupt controller (NVIC) and the priorities.
+//!
+//! Two bits of priority: 0 to 2 are ITRON's -3 to -1, and 3 is PendSV. Which lines the kernel lets through and which
+//! chg_ipm holds back is kept for each processor, because its controller is its own.
+
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
+
+use rtos::Interrupt;
+use rtos::port::{Lines, Port};
+
+use crate::Rp2040;
+
+const ENABLE: *mut u32 = 0xE000_E100 as *mut u32;
+const DISABLE: *mut u32 = 0xE000_E180 as *mut u32;
+const PEND: *mut u32 = 0xE000_E200 as *mut u32;
+const UNPEND: *mut u32 = 0xE000_E280 as *mut u32;
+const PRIORITY: *mut u32 = 0xE000_E400 as *mut u32;
+const SHPR3: *mut u32 = 0xE000_ED20 as *mut u32;
+
+const COUNT: u32 = 26;
+
+/// The highest priority.
+pub(crate) const HIGHEST: i32 = -3;
+/// The priority of a line of which nothing was said: the alarms and the FIFO.
+const USUAL: u8 = 2;
+
+struct Processor {
+    enabled: AtomicU32,
+    held_back: AtomicU32,
+    /// The priority of each line, from 1 upwards.
+    levels: [AtomicU8; COUNT as usize],
+}
+
+static PROCESSORS: [Processor; 2] = [const {
+    Processor {
+        enabled: AtomicU32::new(0),
+        held_back: AtomicU32::new(0),
+        levels: [const { AtomicU8::new(USUAL) }; COUNT as usize],
+    }
+}; 2];
+
+fn this() -> &'static Processor {
+    &PROCESSORS[Rp2040::processor() & 1]
+}
+
+/// Sets PendSV below everything, and the lines that the kernel was told of.
+pub(crate) fn configure(processor: usize, interrupts: &[Interrupt]) {
+    // SAFETY: the priority of PendSV, before it is used.
+    unsafe { SHPR3.write_volatile(0xC0 << 16) };
+    for line in 0..COUNT {
+        set_priority(line, USUAL);
+    }
+    for interrupt in interrupts.iter().filter(|interrupt| interrupt.processor() == processor) {
+        if interrupt.line() < COUNT {
+            set_priority(interrupt.line(), interrupt.level().clamp(HIGHEST, -1).unsigned_abs() as u8);
+            if interrupt.starts_enabled() {
+                Nvic::enable(interrupt.line());
+            }
+        }
+    }
+}
+
+fn set_priority(line: u32, level: u8) {
+    this().levels[line as usize].store(level, Relaxed);
+    let shift = line % 4 * 8;
+    // SAFETY: a register of the controller, of which this processor alone changes this byte. It has no bytes of its own.
+    unsafe {
+        let register = PRIORITY.add(line as usize / 4);
+        let others = register.read_volatile() & !(0xff << shift);
+        register.write_volatile(others | (3 - u32::from(level)) << 6 << shift);
+    }
+}
+
+/// Lets only interrupts above that priority through; all, if it is 0.
+pub(crate) fn mask(priority: i32) {
+    let mask = priority.clamp(HIGHEST, 0).unsigned_abs() as u8;
+    let this = this();
+    let held_back = (0..COUNT).filter(|&line| this.levels[line as usize].load(Relaxed) <= mask);
+    let held_back = if mask == 0 { 0 } else { held_back.fold(0, |bits, line| bits | 1 << line) };
+    this.held_back.store(held_back, Relaxed);
+    // SAFETY: registers of the controller; a zero bit changes nothing.
+    unsafe {
+        DISABLE.write_volatile(held_back);
+        ENABLE.write_volatile(this.enabled.load(Relaxed) & !held_back);
+    }
+}
+
+/// The interrupt controller of a processor.
+pub struct Nvic;
+
+impl Lines for Nvic {
+    fn exists(line: u32) -> bool {
+        line < COUNT
+    }
+
+    fn enable(line: u32) {
+        let (this, bit) = (this(), 1 << (line % 32));
+        this.enabled.store(this.enabled.load(Relaxed) | bit, Relaxed);
+        // SAFETY: a register of the controller; a zero bit changes nothing.
+        unsafe { ENABLE.write_volatile(bit & !this.held_back.load(Relaxed)) };
+    }
+
+    fn disable(line: u32) {
+        let (this, bit) = (this(), 1 << (line % 32));
+        this.enabled.store(this.enabled.load(Relaxed) & !bit, Relaxed);
+        // SAFETY: a register of the controller; a zero bit changes nothing.
+        unsafe { DISABLE.write_volatile(bit) };
+    }
+
+    fn raise(line: u32) -> bool {
+        // SAFETY: a register of the controller; a zero bit changes nothing.
+        unsafe { PEND.write_volatile(1 << (line % 32)) };
+        true
+    }
+
+    fn clear(line: u32) -> bool {
+        // SAFETY: a register of the controller; a zero bit changes nothing.
+        unsafe { UNPEND.write_volatile(1 << (line % 32)) };
+        true
+    }
+
+    fn pending(line: u32) -> bool {
+        // SAFETY: reads a register of the controller.
+        unsafe { PEND.read_volatile() & 1 << (line % 32) != 0 }
+    }
+}
