@@ -49,7 +49,7 @@ struct Program {
     package: String,
     /// m33, a9 or rp2040
     platform: Platform,
-    /// uni (one processor) or multi (two)
+    /// uni (one processor), multi (two), multi1, nolocks, noids or neither (the machinery for several, on one)
     model: Model,
 }
 

@@ -3,13 +3,21 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How many processors a program is built for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What a program is built for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum Model {
-    /// One.
+    /// One processor.
     Uni,
-    /// Two.
+    /// Two processors.
     Multi,
+    /// The machinery for several processors, on one.
+    Multi1,
+    /// The same without locks.
+    NoLocks,
+    /// The same, with locks, but without asking which processor it is.
+    NoIds,
+    /// The same without either.
+    Neither,
 }
 
 /// A port that runs without an operating system, with a board for one processor and one for two.
@@ -50,22 +58,27 @@ impl Platform {
         Some(match (self, model) {
             (Platform::Rp2040, _) => return None,
             (Platform::M33, Model::Uni) => &["-M", "mps2-an505"],
-            (Platform::M33, Model::Multi) => &["-M", "musca-b1"],
-            (Platform::A9, Model::Uni) => &["-M", "xilinx-zynq-a9"],
+            (Platform::M33, _) => &["-M", "musca-b1"],
             (Platform::A9, Model::Multi) => &["-M", "realview-pbx-a9", "-smp", "2"],
+            (Platform::A9, _) => &["-M", "xilinx-zynq-a9"],
         })
     }
 }
 
 impl Model {
-    /// Both.
-    pub const ALL: [Model; 2] = [Model::Uni, Model::Multi];
+    /// All of them. The scenarios are built for the first two only.
+    pub const ALL: [Model; 6] =
+        [Model::Uni, Model::Multi, Model::Multi1, Model::NoLocks, Model::NoIds, Model::Neither];
 
     /// Its name in file names and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Model::Uni => "uni",
             Model::Multi => "multi",
+            Model::Multi1 => "multi1",
+            Model::NoLocks => "nolocks",
+            Model::NoIds => "noids",
+            Model::Neither => "neither",
         }
     }
 }
@@ -100,6 +113,6 @@ impl FromStr for Model {
         Model::ALL
             .into_iter()
             .find(|model| model.name() == name)
-            .ok_or_else(|| format!("there is no model '{name}'; there are uni and multi"))
+            .ok_or_else(|| format!("there is no model '{name}'; there are uni, multi, multi1, nolocks, noids and neither"))
     }
 }

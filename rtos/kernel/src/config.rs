@@ -126,7 +126,7 @@ macro_rules! kernel {
                 + <[&str]>::len(&[$($(stringify!($cyclic)),*)?])
                 + <[&str]>::len(&[$($(stringify!($alarm)),*)?]);
 
-            static KERNEL_IDLE: [$crate::Stack<{ <$port as $crate::Port>::MINIMUM_STACK }>; KERNEL_PROCESSORS] =
+            static KERNEL_IDLE: [$crate::Stack<{ <$port as $crate::Port>::IDLE_STACK }>; KERNEL_PROCESSORS] =
                 [const { $crate::Stack::NEW }; KERNEL_PROCESSORS];
             static KERNEL_PROCESSOR: [$crate::Processor<$kernel>; KERNEL_PROCESSORS] =
                 $crate::Processor::all(&KERNEL_IDLE);

@@ -75,13 +75,16 @@ pub unsafe fn begin<K: Kernel>() -> ! {
     unsafe { K::Port::resume(&next.saved) }
 }
 
-/// Gives way to the task that should run. In task context.
+/// Gives way to the task that should run. In task context; the processor is locked, and is so again on return.
+///
+/// A port calls this for a task that an interrupt has preempted, and goes back to what was interrupted in one step with
+/// unlocking the processor. If it unlocked before, the next interrupt could preempt the task on top of what this one has
+/// left on its stack, and so on without end.
 pub fn preempt<K: Kernel>() {
-    let mask = K::Port::lock();
     let here = here::<K>(Known::Later);
     // SAFETY: the processor is locked, and what follows is its own.
     let held = unsafe { Held::assume() };
-    if here.dispatching.get(held) && !K::Port::was_locked(mask) {
+    if here.dispatching.get(held) {
         let (current, next) = (here.running.get(), here.choose());
         if crate::task::term::must_end(current, held) {
             crate::task::term::exit_from::<K, Placed>(Placed(current.class.pinned().map(|place| place as u8)));
@@ -90,6 +93,15 @@ pub fn preempt<K: Kernel>() {
             dispatch(here, current, next);
         }
     }
+}
+
+/// Gives way to the task that should run, after a service that has let it.
+pub(crate) fn give_way<K: Kernel>() {
+    let mask = K::Port::lock();
+    if K::Port::was_locked(mask) {
+        return;
+    }
+    preempt::<K>();
     // SAFETY: nothing follows.
     unsafe { K::Port::unlock(mask) };
 }

@@ -42,6 +42,8 @@ pub trait Lock: Sync {
 pub unsafe trait Port: Sized + 'static {
     /// The smallest stack that a task can have: what saving it takes, and a little to run with, in bytes.
     const MINIMUM_STACK: usize;
+    /// The size of the idle task's stack, on which tasks are buried that have ended, in bytes.
+    const IDLE_STACK: usize;
     /// The alignment of a stack and its size.
     const STACK_ALIGNMENT: usize;
     /// How many processors the machine has.
@@ -90,7 +92,8 @@ pub unsafe trait Port: Sized + 'static {
     /// # Safety
     /// As [`switch`](Self::switch).
     unsafe fn resume(to: &Saved) -> !;
-    /// From a handler: makes the processor call [`crate::entry::preempt`] in task context when the last handler is left.
+    /// From a handler: makes the processor call [`crate::entry::preempt`], locked, in task context, when the last handler
+    /// is left.
     fn request_dispatch();
     /// Waits for an interrupt, with an unlocked processor.
     fn idle();

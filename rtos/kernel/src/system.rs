@@ -87,7 +87,7 @@ impl<K: Kernel> System<K> {
             here.dispatching.set(here.interrupt_mask.get(held) == 0, held);
             Ok(())
         })?;
-        crate::entry::preempt::<K>();
+        crate::entry::give_way::<K>();
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl<K: Kernel> System<K> {
         here.dispatching.set(priority == 0 && !here.dispatch_disabled.get(held), held);
         // SAFETY: nothing follows that the lock guards.
         unsafe { K::Port::unlock(K::Port::mask_interrupts(priority)) };
-        crate::entry::preempt::<K>();
+        crate::entry::give_way::<K>();
         Ok(())
     }
 

@@ -49,6 +49,7 @@ pub struct CortexA9<B>(PhantomData<B>);
 unsafe impl<B: Board> Port for CortexA9<B> {
     /// The page that cannot be touched, wherever it falls, and what an interrupt and a switch save.
     const MINIMUM_STACK: usize = 2 * mmu::PAGE + 512;
+    const IDLE_STACK: usize = 2 * mmu::PAGE + 2048;
     const STACK_ALIGNMENT: usize = 8;
     const PROCESSORS: usize = B::PROCESSORS;
     type Mask = u32;

@@ -4,8 +4,8 @@
 //! - Tasks run in thread mode on the process stack, whose limit (PSPLIM) is the task's: a stack that overflows is a fault
 //!   before anything is overwritten. Handlers run on the main stack.
 //! - A task that an interrupt preempts calls the dispatcher itself: PendSV, the lowest exception, returns to [`switch`]'s
-//!   caller in thread mode, on top of the frame of the interrupted code, and an SVC goes back to that. So every task that
-//!   does not run is saved in the same way.
+//!   caller in thread mode, on top of the frame of the interrupted code, and an SVC goes back to that and unlocks. So every
+//!   task that does not run is saved in the same way.
 #![no_std]
 
 pub mod boards;
@@ -38,6 +38,7 @@ unsafe impl<B: Board> Port for CortexM33<B> {
     /// The frame of an interrupt and of the SVC that returns from it, the registers that a switch saves, and what the
     /// dispatcher itself needs.
     const MINIMUM_STACK: usize = 256;
+    const IDLE_STACK: usize = 768;
     const STACK_ALIGNMENT: usize = 8;
     const PROCESSORS: usize = B::PROCESSORS;
     type Mask = u32;
@@ -218,6 +219,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_preempt() {
+            <<$kernel as rtos::Kernel>::Port as rtos::Port>::lock();
             rtos::entry::preempt::<$kernel>();
         }
 

@@ -115,8 +115,9 @@ unsafe extern "C" fn preempted() {
     naked_asm!("bl rtos_preempt", "svc 0")
 }
 
-/// SVC: goes back to the code that was interrupted, whose frame lies above that of the SVC.
+/// SVC: unlocks the processor and goes back to the code that was interrupted, whose frame lies above that of the SVC. What
+/// is pending is taken after that.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn sv_call() {
-    naked_asm!("mrs r0, psp", "adds r0, #32", "msr psp, r0", "bx lr")
+    naked_asm!("mrs r0, psp", "adds r0, #32", "msr psp, r0", "movs r0, #0", "msr basepri, r0", "bx lr")
 }

@@ -55,16 +55,20 @@ pub(crate) fn install() {
         line.enabled.store(interrupt.starts_enabled(), Ordering::Relaxed);
     }
     for number in [signal(), timer_signal()] {
-        // SAFETY: the handler is for such signals. SA_NODEFER: it is left on another stack, or not for a long time.
+        // SAFETY: the handler is for such signals.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_signal as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_RESTART;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            libc::sigaddset(&mut action.sa_mask, signal());
+            libc::sigaddset(&mut action.sa_mask, timer_signal());
             libc::sigaction(number, &action, std::ptr::null_mut());
         }
     }
 }
 
+/// A signal has come. The system blocks further ones while its handler begins and ends; in between they come, and a task
+/// that is preempted stays here.
 extern "C" fn on_signal(signal: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // The task may leave this handler on another thread. What it returns to must not bring the alternate stack of this
     // thread along; a value that the system refuses leaves that thread's own.
@@ -72,37 +76,78 @@ extern "C" fn on_signal(signal: i32, _: *mut libc::siginfo_t, context: *mut libc
     unsafe { (*context.cast::<libc::ucontext_t>()).uc_stack.ss_flags = -1 };
     // SAFETY: the address of the thread's own number.
     let errno = unsafe { *libc::__errno_location() };
+    let machine = this();
     if signal == timer_signal() {
-        this().pending.fetch_or(1 << TIMER, Ordering::Relaxed);
+        machine.pending.fetch_or(1 << TIMER, Ordering::Relaxed);
     }
-    take();
+    let mask = machine.mask();
+    if mask != LOCKED {
+        machine.set_mask(LOCKED);
+        block_signals(false);
+        while take_once(mask) {}
+        block_signals(true);
+        // What came before signals were blocked is still to be done; what comes now is done after the return.
+        let machine = this();
+        machine.set_mask(mask);
+        if next(machine.pending.load(Ordering::Relaxed), mask).is_some() {
+            machine.signal();
+        }
+    }
     // SAFETY: as above, perhaps of another thread by now.
     unsafe { *libc::__errno_location() = errno };
 }
 
-/// Serves what is pending and not masked, the highest first, and lets a task that should run do so.
+/// Lets signals wait, or come, on this thread.
+fn block_signals(block: bool) {
+    // SAFETY: the set is plain data, and is initialised before it is used.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal());
+        libc::sigaddset(&mut set, timer_signal());
+        let how = if block { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
+        libc::pthread_sigmask(how, &set, std::ptr::null_mut());
+    }
+}
+
+/// Serves what has come while the processor was locked, as it is unlocked.
 #[cold]
 #[inline(never)]
 pub(crate) fn take() {
-    let machine = this();
-    let mask = machine.mask();
+    let mask = this().mask();
     if mask == LOCKED {
         return;
     }
-    while let Some((line, level)) = next(machine.pending.load(Ordering::Relaxed), mask) {
-        // A signal may have come in between and served it.
-        if machine.pending.fetch_and(!(1 << line), Ordering::Acquire) & 1 << line == 0 {
-            continue;
+    loop {
+        while take_once(mask) {}
+        let machine = this();
+        machine.set_mask(mask);
+        if next(machine.pending.load(Ordering::Relaxed), mask).is_none() {
+            return;
         }
+    }
+}
+
+/// Serves what is pending and above the mask, the highest first, and lets a task that should run do so. False if there was
+/// nothing; the processor is locked then, and is otherwise as the mask says.
+fn take_once(mask: u8) -> bool {
+    let machine = this();
+    machine.set_mask(LOCKED);
+    let mut served = false;
+    while let Some((line, level)) = next(machine.pending.load(Ordering::Relaxed), mask) {
+        machine.pending.fetch_and(!(1 << line), Ordering::Acquire);
         machine.enter_handler();
         machine.set_mask(level);
         (program().serve)(line);
-        machine.set_mask(mask);
+        machine.set_mask(LOCKED);
         machine.leave_handler();
+        served = true;
     }
     if mask == 0 && !machine.is_in_handler() {
+        // Perhaps on another thread afterwards.
         (program().preempt)();
     }
+    served
 }
 
 /// The highest line that is pending and above the mask.

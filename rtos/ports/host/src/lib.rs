@@ -5,7 +5,8 @@
 //! - An interrupt is a signal to that thread. While the processor is locked the signal's handler only notes the interrupt,
 //!   and unlocking takes it: locking costs two instructions and no system call.
 //! - The handler runs on the stack of the task that it interrupts, and a task that is preempted stays inside it. Signals
-//!   are not blocked meanwhile; the processor's mask decides what is taken.
+//!   are blocked only while the system enters the handler and leaves it, so that they do not pile up on a stack; else
+//!   the processor's mask decides what is taken.
 //! - The timer is a POSIX timer that signals the thread; the time is CLOCK_MONOTONIC.
 //!
 //! A task can be preempted anywhere, in the C library too. What is not safe in a signal handler, such as allocating or
@@ -34,6 +35,7 @@ pub struct Host;
 unsafe impl Port for Host {
     /// A signal's frame with all vector registers, twice, a guard page, and room for the C library.
     const MINIMUM_STACK: usize = 32 * 1024;
+    const IDLE_STACK: usize = 64 * 1024;
     const STACK_ALIGNMENT: usize = 16;
     const PROCESSORS: usize = machine::MOST;
     type Mask = u8;

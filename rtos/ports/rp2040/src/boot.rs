@@ -4,7 +4,7 @@ use core::arch::naked_asm;
 
 use rtos::{Interrupt, Kernel, Port};
 
-use crate::switch::{pend_sv, sv_call};
+use crate::switch::pend_sv;
 use crate::{Rp2040, chip, lines, terminal};
 
 /// The vector table.
@@ -26,7 +26,6 @@ impl Vectors {
     pub const fn new() -> Self {
         let mut handlers: [unsafe extern "C" fn(); 15] = [fault_entry; 15];
         handlers[0] = reset;
-        handlers[10] = sv_call;
         handlers[13] = pend_sv;
         Vectors { stack: __stack0, handlers, lines: [line; 32] }
     }
@@ -129,6 +128,16 @@ pub fn interrupt<K: Kernel>(line: u32) {
     } else if !rtos::entry::interrupt::<K>(line) {
         Rp2040::fatal::<K>(format_args!("nobody serves interrupt {line}"));
     }
+}
+
+/// Whether the task that is to go on should give way instead.
+#[doc(hidden)]
+pub fn should_dispatch<K: Kernel>() -> bool {
+    let mask = Rp2040::lock();
+    let should = rtos::entry::should_dispatch::<K>();
+    // SAFETY: nothing follows; a handler that comes now sets PendSV pending again if it has to.
+    unsafe { Rp2040::unlock(mask) };
+    should
 }
 
 #[unsafe(naked)]

@@ -2,7 +2,8 @@
 //!
 //! - The processor is locked by PRIMASK. This core has no priority mask: chg_ipm switches the lines off that it holds back.
 //! - Tasks run in thread mode on the process stack, handlers on the main stack. A task that an interrupt preempts calls
-//!   the dispatcher itself, as on the Cortex-M33.
+//!   the dispatcher itself, as on the Cortex-M33; PendSV leads it there and back, because an SVC is not possible while
+//!   the processor is locked.
 //! - This core has no stack limit: the last word of each stack has a known value, which every switch looks at.
 //! - A processor asks the SIO block for its number. The giant lock is one of the 32 hardware spin locks, and another guards
 //!   the words of the user's spin locks.
@@ -21,7 +22,7 @@ use rtos::Kernel;
 use rtos::port::{Port, Saved};
 
 #[doc(hidden)]
-pub use boot::{Vectors, fault, initialise, interrupt, overflow};
+pub use boot::{Vectors, fault, initialise, interrupt, overflow, should_dispatch};
 pub use lines::Nvic;
 pub use locks::{Giant, Word};
 
@@ -33,6 +34,7 @@ unsafe impl Port for Rp2040 {
     /// The frame of an interrupt and of the SVC that returns from it, the registers that a switch saves, and what the
     /// dispatcher itself needs.
     const MINIMUM_STACK: usize = 256;
+    const IDLE_STACK: usize = 768;
     const STACK_ALIGNMENT: usize = 8;
     const PROCESSORS: usize = 2;
     type Mask = u32;
@@ -169,7 +171,13 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_preempt() {
+            <$crate::Rp2040 as rtos::Port>::lock();
             rtos::entry::preempt::<$kernel>();
+        }
+
+        #[unsafe(no_mangle)]
+        extern "C" fn rtos_should_dispatch() -> bool {
+            $crate::should_dispatch::<$kernel>()
         }
 
         #[unsafe(no_mangle)]

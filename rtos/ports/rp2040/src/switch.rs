@@ -124,11 +124,29 @@ unsafe extern "C" fn begin() -> ! {
     naked_asm!("ldr r0, [r1, #16]", "ldr r2, [r1, #12]", "cpsie i", "bx r2")
 }
 
-/// PendSV: lets the task that was interrupted call the dispatcher. Returns to [`preempted`] on top of its frame.
+/// PendSV: lets the task that was interrupted call the dispatcher, by returning to [`preempted`] on top of its frame. If
+/// it interrupts the end of that, it goes back to what was interrupted first, unless the task has to give way again.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn pend_sv() {
     naked_asm!(
         "mrs r0, psp",
+        "ldr r1, [r0, #24]",
+        // The second instruction there; the lowest bit of the symbol says that it is Thumb code.
+        "ldr r2, ={back}",
+        "adds r2, #1",
+        "cmp r1, r2",
+        "bne 1f",
+        "adds r0, #32",
+        "msr psp, r0",
+        "push {{r4, lr}}",
+        "bl rtos_should_dispatch",
+        "pop {{r4}}",
+        "pop {{r1}}",
+        "mov lr, r1",
+        "cmp r0, #0",
+        "bne 1f",
+        "bx lr",
+        "1: mrs r0, psp",
         "subs r0, #32",
         "ldr r1, ={preempted}",
         "subs r1, #1",
@@ -140,16 +158,28 @@ pub(crate) unsafe extern "C" fn pend_sv() {
         "bx lr",
         ".ltorg",
         preempted = sym preempted,
+        back = sym back,
     )
 }
 
+/// The task gives way; when it goes on, it asks to be led back.
 #[unsafe(naked)]
 unsafe extern "C" fn preempted() {
-    naked_asm!("bl rtos_preempt", "svc 0")
+    naked_asm!(
+        "bl rtos_preempt",
+        "ldr r0, =0xE000ED04",
+        "movs r1, #1",
+        "lsls r1, r1, #28",
+        "ldr r2, ={back}",
+        "str r1, [r0]",
+        "bx r2",
+        ".ltorg",
+        back = sym back,
+    )
 }
 
-/// SVC: goes back to the code that was interrupted, whose frame lies above that of the SVC.
+/// Unlocks the processor, and waits for the PendSV that leads back.
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn sv_call() {
-    naked_asm!("mrs r0, psp", "adds r0, #32", "msr psp, r0", "bx lr")
+unsafe extern "C" fn back() {
+    naked_asm!("cpsie i", "1: b 1b")
 }

@@ -1,9 +1,15 @@
+//! One processor.
 #![no_std]
 #![no_main]
-use cortex_m33::terminal;
-const STACK: usize = 1024;
-type Port = cortex_m33::CortexM33<cortex_m33::boards::Mps2An505>;
-type Model = rtos::Uni;
+
 #[path = "../work.rs"]
 mod work;
+
+use cortex_m33::terminal;
+
+const STACK: usize = 1024;
+const LINE: u32 = 20;
+type Port = cortex_m33::CortexM33<cortex_m33::boards::Mps2An505>;
+type Model = rtos::Uni;
+
 cortex_m33::image!(work::App);
