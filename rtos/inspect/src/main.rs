@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use inspect::code::Code;
-use inspect::{Model, Platform, emulator, image, trace};
+use inspect::{Model, Platform, emulator, image, table, trace};
 
 /// Builds, runs, counts and reads the programs of the RTOS for boards.
 #[derive(Parser)]
@@ -32,6 +32,11 @@ enum Action {
         /// Show each instruction of the last passage
         #[arg(long)]
         show: bool,
+    },
+    /// Counts every service on a platform, in every model
+    Table {
+        /// m33, a9 or rp2040; all of them if none is given
+        platforms: Vec<Platform>,
     },
     /// Shows the instructions of the functions whose name contains a text
     Disassemble {
@@ -72,7 +77,7 @@ fn main() -> Result<()> {
         Action::Count { program, from, to, show } => {
             let image = program.build()?;
             let code = Code::read(&image.path)?;
-            let passages = trace::passages(&image, &code, &from, &to)?;
+            let [passages] = &trace::passages(&image, &code, &[&from], &to)?[..] else { bail!("one passage was asked for") };
             for (count, times) in passages.counts() {
                 println!("{count} instructions, {times} times");
             }
@@ -84,6 +89,12 @@ fn main() -> Result<()> {
                     let text = code.at(address).map_or("?", |instruction| instruction.text.as_str());
                     println!("{address:08x}  {text}");
                 }
+            }
+        }
+        Action::Table { platforms } => {
+            let platforms = if platforms.is_empty() { Platform::ALL.to_vec() } else { platforms };
+            for platform in platforms {
+                println!("{}", table::count(platform)?);
             }
         }
         Action::Disassemble { program, function } => {

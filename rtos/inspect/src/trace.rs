@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -51,56 +52,74 @@ impl Passages {
         counts
     }
 
-    /// The number of instructions that every passage has; an error if there are none or they differ.
-    pub fn count(&self) -> Result<usize> {
-        let counts = self.counts();
-        match counts.keys().collect::<Vec<_>>()[..] {
-            [] => bail!("the program did not go that way"),
-            [&count] => Ok(count),
-            _ => bail!("the passages differ; instructions and how often: {counts:?}"),
-        }
+    /// The number of instructions that most passages have. Another processor that holds the lock, or an interrupt, can
+    /// make one longer.
+    pub fn usual(&self) -> Option<usize> {
+        usual(self.counts())
+    }
+
+    /// The number of cycles that most passages take.
+    pub fn usual_cycles(&self) -> Option<u64> {
+        usual(self.cycles())
     }
 }
 
-/// Runs a program and finds the passages from the first instruction of one function to the first of another, which is not
-/// counted.
-pub fn passages(image: &Image, code: &Code, from: &str, to: &str) -> Result<Passages> {
+/// The key that came most often; of several, the lowest.
+fn usual<N: Ord>(counts: BTreeMap<N, usize>) -> Option<N> {
+    counts.into_iter().max_by(|(a, times), (b, more)| times.cmp(more).then(b.cmp(a))).map(|(count, _)| count)
+}
+
+/// Runs a program and finds the passages from the first instruction of each of these functions to the first of another,
+/// which is not counted.
+pub fn passages(image: &Image, code: &Code, from: &[&str], to: &str) -> Result<Vec<Passages>> {
     const LONGEST: Duration = Duration::from_secs(300);
-    let mut seen =
-        Seen { from: code.address(from)?, to: code.address(to)?, passage: None, passages: Passages::default() };
-    let Some(machine) = image.platform.machine(image.model) else {
-        let mut emulator = Rp2040::load(image)?;
-        emulator.run(LONGEST, |(address, cycles)| seen.look(address, Some(cycles)))?;
-        return Ok(seen.passages);
+    let mut seen = Seen { to: code.address(to)?, ..Seen::default() };
+    for (number, name) in from.iter().enumerate() {
+        seen.from.insert(code.address(name)?, number);
+        seen.passages.push(Passages::default());
+    }
+    let run = match image.platform.machine(image.model) {
+        None => Rp2040::load(image)?.run(LONGEST, |(address, cycles)| seen.look(address, Some(cycles)))?,
+        Some(machine) => {
+            static NUMBER: AtomicUsize = AtomicUsize::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let file = std::env::temp_dir().join(format!("rtos-inspect-{}-{number}", std::process::id()));
+            let run = emulator::trace(image, machine, &file, LONGEST);
+            let read = run.and_then(|run| seen.read(&file).map(|()| run));
+            // A trace that could not be written is not there.
+            let _ = std::fs::remove_file(&file);
+            read?
+        }
     };
-    let file = std::env::temp_dir().join(format!("rtos-inspect-{}", std::process::id()));
-    let read = emulator::trace(image, machine, &file, LONGEST).and_then(|_| seen.read(&file));
-    // A trace that could not be written is not there.
-    let _ = std::fs::remove_file(&file);
-    read?;
+    if run.status != 0 {
+        bail!("{} ended with status {}; it said:\n{}", image.path.display(), run.status, run.said);
+    }
     Ok(seen.passages)
 }
 
 /// What was seen so far.
+#[derive(Default)]
 struct Seen {
-    from: u32,
+    /// Where passages begin, and of which number they are.
+    from: BTreeMap<u32, usize>,
     to: u32,
-    passage: Option<(Vec<u32>, Option<u64>)>,
-    passages: Passages,
+    /// The one that has begun: its number, its instructions, and how many cycles had passed.
+    passage: Option<(usize, Vec<u32>, Option<u64>)>,
+    passages: Vec<Passages>,
 }
 
 impl Seen {
     /// The instruction at that address is executed next, and so many cycles have passed.
     fn look(&mut self, address: u32, cycles: Option<u64>) {
-        if address == self.from {
-            self.passage = Some((Vec::new(), cycles));
-        } else if address == self.to {
-            if let Some((instructions, began)) = self.passage.take() {
-                let cycles = began.zip(cycles).map(|(began, ended)| ended - began);
-                self.passages.each.push(Passage { instructions, cycles });
-            }
+        if let Some(&number) = self.from.get(&address) {
+            self.passage = Some((number, Vec::new(), cycles));
+        } else if address == self.to
+            && let Some((number, instructions, began)) = self.passage.take()
+        {
+            let cycles = began.zip(cycles).map(|(began, ended)| ended - began);
+            self.passages[number].each.push(Passage { instructions, cycles });
         }
-        if let Some((instructions, _)) = &mut self.passage {
+        if let Some((_, instructions, _)) = &mut self.passage {
             instructions.push(address);
         }
     }

@@ -1,0 +1,15 @@
+//! The machinery for several processors, on one, without locks.
+#![no_std]
+#![no_main]
+
+#[path = "../work.rs"]
+mod work;
+
+use rp2040::terminal;
+
+const STACK: usize = 1024;
+const LINE: u32 = 25;
+type Port = rp2040::Rp2040;
+type Model = rtos::Multi<1, false, true>;
+
+rp2040::image!(work::App);
