@@ -77,7 +77,9 @@ fn main() -> Result<()> {
         Action::Count { program, from, to, show } => {
             let image = program.build()?;
             let code = Code::read(&image.path)?;
-            let [passages] = &trace::passages(&image, &code, &[&from], &to)?[..] else { bail!("one passage was asked for") };
+            let [passages] = &trace::passages(&image, &code, &[&from], &to)?[..] else {
+                bail!("one passage was asked for")
+            };
             for (count, times) in passages.counts() {
                 println!("{count} instructions, {times} times");
             }

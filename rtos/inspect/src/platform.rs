@@ -67,8 +67,7 @@ impl Platform {
 
 impl Model {
     /// All of them. The scenarios are built for the first two only.
-    pub const ALL: [Model; 6] =
-        [Model::Uni, Model::Multi, Model::Multi1, Model::NoLocks, Model::NoIds, Model::Neither];
+    pub const ALL: [Model; 6] = [Model::Uni, Model::Multi, Model::Multi1, Model::NoLocks, Model::NoIds, Model::Neither];
 
     /// Its name in file names and on the command line.
     pub fn name(self) -> &'static str {
@@ -110,9 +109,8 @@ impl FromStr for Model {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Model::ALL
-            .into_iter()
-            .find(|model| model.name() == name)
-            .ok_or_else(|| format!("there is no model '{name}'; there are uni, multi, multi1, nolocks, noids and neither"))
+        Model::ALL.into_iter().find(|model| model.name() == name).ok_or_else(|| {
+            format!("there is no model '{name}'; there are uni, multi, multi1, nolocks, noids and neither")
+        })
     }
 }

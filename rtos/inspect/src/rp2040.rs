@@ -52,10 +52,10 @@ impl Rp2040 {
                 }
             }
             said.extend(self.0.drain_uart0_tx_log());
-            if let Some(end) = said.iter().position(|&byte| byte == END) {
-                if let Some(&status) = said.get(end + 1) {
-                    return Ok(Run { status: status.into(), said: String::from_utf8_lossy(&said[..end]).into_owned() });
-                }
+            if let Some(end) = said.iter().position(|&byte| byte == END)
+                && let Some(&status) = said.get(end + 1)
+            {
+                return Ok(Run { status: status.into(), said: String::from_utf8_lossy(&said[..end]).into_owned() });
             }
             if began.elapsed() > longest {
                 let said = String::from_utf8_lossy(&said);

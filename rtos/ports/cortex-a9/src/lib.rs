@@ -21,8 +21,8 @@ use core::arch::asm;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32;
 
-use rtos::Kernel;
 use rtos::port::{Lock, Port, Saved};
+use rtos::{Kernel, Model};
 
 pub use boards::Board;
 pub use gic::Gic;
@@ -254,7 +254,7 @@ impl<B: Board> OnBoard for CortexA9<B> {
                 timer::quiet::<B>();
                 rtos::entry::tick::<K>();
             }
-            gic::MAILBOX => rtos::entry::interrupted::<K>(),
+            gic::MAILBOX if K::Model::PROCESSORS > 1 => rtos::entry::interrupted::<K>(),
             _ => {
                 if !rtos::entry::interrupt::<K>(line) {
                     <Self as Port>::fatal::<K>(format_args!("nobody serves interrupt {line}"));

@@ -18,8 +18,8 @@ use core::arch::asm;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use rtos::Kernel;
 use rtos::port::{Lock, Port, Saved};
+use rtos::{Kernel, Model};
 
 pub use boards::Board;
 #[doc(hidden)]
@@ -252,7 +252,7 @@ impl<B: Board> OnBoard for CortexM33<B> {
         if B::is_timer(line) {
             B::quiet_timer();
             rtos::entry::tick::<K>();
-        } else if B::is_mailbox(line) {
+        } else if K::Model::PROCESSORS > 1 && B::is_mailbox(line) {
             B::quiet_mailbox();
             rtos::entry::interrupted::<K>();
         } else if !rtos::entry::interrupt::<K>(line) {

@@ -2,7 +2,7 @@
 
 use core::arch::naked_asm;
 
-use rtos::{Interrupt, Kernel, Port};
+use rtos::{Interrupt, Kernel, Model, Port};
 
 use crate::switch::pend_sv;
 use crate::{Rp2040, chip, lines, terminal};
@@ -122,7 +122,7 @@ pub fn interrupt<K: Kernel>(line: u32) {
     if chip::is_timer(line) {
         chip::quiet_timer();
         rtos::entry::tick::<K>();
-    } else if chip::is_mailbox(line) {
+    } else if K::Model::PROCESSORS > 1 && chip::is_mailbox(line) {
         chip::quiet_mailbox();
         rtos::entry::interrupted::<K>();
     } else if !rtos::entry::interrupt::<K>(line) {

@@ -12,7 +12,7 @@
 //! - (J) chg_pri of a task of another processor
 
 use super::*;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::Relaxed;
 
 type S = System<App>;
 
@@ -24,22 +24,22 @@ fn place<C: rtos::Context>(cx: C) -> u32 {
 }
 
 fn note_place(cx: Cx) {
-    PLACE.store(place(cx), Release);
+    PLACE.store(place(cx), Relaxed);
 }
 
 /// Counts until it is ended.
 fn count(_: Cx) {
     loop {
-        COUNT.store(COUNT.load(Relaxed) + 1, Release);
+        COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
         core::hint::spin_loop();
     }
 }
 
 /// Whether the counter goes on.
 fn counts(cx: Cx) -> bool {
-    let before = COUNT.load(Acquire);
+    let before = COUNT.load(Relaxed);
     same(Current::<App>::delay(20_000, cx), Ok(()));
-    COUNT.load(Acquire) != before
+    COUNT.load(Relaxed) != before
 }
 
 pub(super) fn run(cx: Cx) {
@@ -47,20 +47,20 @@ pub(super) fn run(cx: Cx) {
     play(FAR_HIGH, note_place);
     same(FAR_HIGH.act(cx), Ok(()));
     until_ended(cx, FAR_HIGH);
-    same(PLACE.load(Acquire), LAST as u32);
+    same(PLACE.load(Relaxed), LAST as u32);
 
     // (B)
     if PROCESSORS > 1 {
         play(FAR_LOW, |_| {
-            while COUNT.load(Acquire) != 1 {
+            while COUNT.load(Relaxed) != 1 {
                 core::hint::spin_loop();
             }
-            COUNT.store(2, Release);
+            COUNT.store(2, Relaxed);
         });
-        COUNT.store(0, Release);
+        COUNT.store(0, Relaxed);
         same(FAR_LOW.act(cx), Ok(()));
-        COUNT.store(1, Release);
-        while COUNT.load(Acquire) != 2 {
+        COUNT.store(1, Relaxed);
+        while COUNT.load(Relaxed) != 2 {
             core::hint::spin_loop();
         }
         until_ended(cx, FAR_LOW);
@@ -71,18 +71,18 @@ pub(super) fn run(cx: Cx) {
     for processor in [LAST, 0] {
         same(HIGH.mact(Some(processor), cx), Ok(()));
         until_ended(cx, HIGH);
-        same(PLACE.load(Acquire), processor as u32);
-        PLACE.store(99, Release);
+        same(PLACE.load(Relaxed), processor as u32);
+        PLACE.store(99, Relaxed);
         same(HIGH.act(cx), Ok(()));
         until_ended(cx, HIGH);
-        same(PLACE.load(Acquire), processor as u32);
+        same(PLACE.load(Relaxed), processor as u32);
     }
     play(LOW, note_place);
     same(LOW.act(cx), Ok(()));
     same(LOW.mact(Some(LAST), cx), Ok(()));
     same(LOW.mact(Some(0), cx), Err(Error::QOVR));
-    PLACE.store(99, Release);
-    until(cx, || PLACE.load(Acquire) == LAST as u32);
+    PLACE.store(99, Relaxed);
+    until(cx, || PLACE.load(Relaxed) == LAST as u32);
     until_ended(cx, LOW);
     same(LOW.mact(Some(0), cx), Ok(()));
     until_ended(cx, LOW);
@@ -100,7 +100,7 @@ pub(super) fn run(cx: Cx) {
     same(LOW.act(cx), Ok(()));
     same(LOW.mig(Some(LAST), cx), Ok(()));
     until_ended(cx, LOW);
-    same(PLACE.load(Acquire), LAST as u32);
+    same(PLACE.load(Relaxed), LAST as u32);
     same(LOW.mact(Some(0), cx), Ok(()));
     until_ended(cx, LOW);
     play(HIGH, |cx| {
@@ -110,7 +110,7 @@ pub(super) fn run(cx: Cx) {
     same(HIGH.act(cx), Ok(()));
     same(HIGH.mig(Some(LAST), cx), Ok(()));
     until_ended(cx, HIGH);
-    same(PLACE.load(Acquire), LAST as u32);
+    same(PLACE.load(Relaxed), LAST as u32);
     if PROCESSORS > 1 {
         same(HIGH.mig(Some(0), cx), Err(Error::OBJ));
     }
@@ -120,7 +120,7 @@ pub(super) fn run(cx: Cx) {
     play(HIGH, note_place);
     same(HIGH.act(cx), Ok(()));
     until_ended(cx, HIGH);
-    same(PLACE.load(Acquire), LAST as u32);
+    same(PLACE.load(Relaxed), LAST as u32);
     same(HIGH.mact(Some(0), cx), Ok(()));
     until_ended(cx, HIGH);
 
@@ -134,7 +134,7 @@ pub(super) fn run(cx: Cx) {
             same(MUTEX.unl(cx), Ok(()));
         }
     });
-    COUNT.store(0, Release);
+    COUNT.store(0, Relaxed);
     same(FAR_HIGH.act(cx), Ok(()));
     for round in 0..200 {
         same(MUTEX.loc(cx), Ok(()));
@@ -144,7 +144,7 @@ pub(super) fn run(cx: Cx) {
         same(QUEUE.rcv(cx), Ok(round));
     }
     until_ended(cx, FAR_HIGH);
-    same(COUNT.load(Acquire), 400);
+    same(COUNT.load(Relaxed), 400);
     step(1);
 
     if PROCESSORS > 1 {
@@ -185,14 +185,14 @@ fn on_another(cx: Cx) {
 
     // (J)
     play(FAR_HIGH, note_place);
-    PLACE.store(99, Release);
+    PLACE.store(99, Relaxed);
     same(FAR_LOW.chg_pri(Some(3), cx), Ok(()));
     same(FAR_HIGH.act(cx), Ok(()));
     same(Current::<App>::delay(5_000, cx), Ok(()));
-    same(PLACE.load(Acquire), 99);
+    same(PLACE.load(Relaxed), 99);
     same(FAR_LOW.chg_pri(None, cx), Ok(()));
     until_ended(cx, FAR_HIGH);
-    same(PLACE.load(Acquire), LAST as u32);
+    same(PLACE.load(Relaxed), LAST as u32);
     same(FAR_LOW.ras_ter(cx), Ok(()));
     until_ended(cx, FAR_LOW);
     step(2);
