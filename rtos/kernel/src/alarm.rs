@@ -12,7 +12,7 @@ use crate::task::Class;
 
 handle! {
     /// An alarm notification.
-    Alarm, AlarmBlock
+    Alarm, AlarmBlock, alarms
 }
 
 /// All that the kernel keeps of an alarm notification.
@@ -61,6 +61,13 @@ impl<K: Kernel, D: Domain> Alarm<K, D> {
         let home = TimerHome::get(&self.block.home, &service);
         service.clear_deadline(home, Event::Alarm(self.block));
         service.leave(Ok(()))
+    }
+
+    /// The processor that calls the handler, counted from 0.
+    pub fn processor<C: Context>(self, cx: C) -> Result<usize, Error> {
+        let service = self.enter_in_task(cx)?;
+        let number = TimerHome::get(&self.block.home, &service).number();
+        service.leave(Ok(number))
     }
 
     /// ref_alm: in how many microseconds it is due; none if it is stopped.

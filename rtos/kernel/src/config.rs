@@ -155,20 +155,17 @@ macro_rules! kernel {
                     [&KERNEL_SLOTS[number][0], &KERNEL_SLOTS[number][1]]
                 }
 
-                fn tasks() -> &'static [$crate::Numbered<$crate::Tcb<Self>>] {
-                    static KERNEL_TABLE: &[$crate::Numbered<$crate::Tcb<$kernel>>] = &[$($($task.numbered()),*)?];
-                    KERNEL_TABLE
-                }
-
-                fn cyclics() -> &'static [$crate::Numbered<$crate::CyclicBlock<Self>>] {
-                    static KERNEL_TABLE: &[$crate::Numbered<$crate::CyclicBlock<$kernel>>] = &[$($($cyclic.numbered()),*)?];
-                    KERNEL_TABLE
-                }
-
-                fn alarms() -> &'static [$crate::Numbered<$crate::AlarmBlock<Self>>] {
-                    static KERNEL_TABLE: &[$crate::Numbered<$crate::AlarmBlock<$kernel>>] = &[$($($alarm.numbered()),*)?];
-                    KERNEL_TABLE
-                }
+                $crate::table!($kernel, tasks, Tcb, [$($($task),*)?]);
+                $crate::table!($kernel, semaphores, SemaphoreBlock, [$($($semaphore),*)?]);
+                $crate::table!($kernel, event_flags, EventFlagBlock, [$($($flag),*)?]);
+                $crate::table!($kernel, data_queues, DataQueueBlock, [$($($queue),*)?]);
+                $crate::table!($kernel, priority_data_queues, PriorityDataQueueBlock, [$($($priority_queue),*)?]);
+                $crate::table!($kernel, mutexes, MutexBlock, [$($($mutex),*)?]);
+                $crate::table!($kernel, message_buffers, MessageBufferBlock, [$($($buffer),*)?]);
+                $crate::table!($kernel, memory_pools, MemoryPoolBlock, [$($($pool),*)?]);
+                $crate::table!($kernel, cyclics, CyclicBlock, [$($($cyclic),*)?]);
+                $crate::table!($kernel, alarms, AlarmBlock, [$($($alarm),*)?]);
+                $crate::table!($kernel, spin_locks, SpinLockBlock, [$($($spin),*)?]);
 
                 fn interrupts() -> &'static [$crate::Interrupt] {
                     KERNEL_INTERRUPTS
@@ -197,5 +194,17 @@ macro_rules! object {
             static KERNEL_BLOCK: $crate::$block<$kernel> = $setup;
             $crate::$handle::new(&KERNEL_BLOCK)
         };
+    };
+}
+
+/// The table of a kind of object.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! table {
+    ($kernel:ident, $function:ident, $block:ident, [$($name:ident),*]) => {
+        fn $function() -> &'static [$crate::Numbered<$crate::$block<Self>>] {
+            static KERNEL_TABLE: &[$crate::Numbered<$crate::$block<$kernel>>] = &[$($name.numbered()),*];
+            KERNEL_TABLE
+        }
     };
 }

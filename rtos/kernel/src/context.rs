@@ -6,6 +6,8 @@
 
 use core::marker::PhantomData;
 
+use crate::kernel::Kernel;
+
 /// Where an object or a piece of code lives, as far as it is known when the program is compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Known {
@@ -42,6 +44,11 @@ pub struct Pinned<const P: usize>;
 pub struct Placed(pub Option<u8>);
 
 impl Placed {
+    /// The domain of what is pinned to that processor, or of what is shared.
+    pub(crate) fn place(pinned: Option<usize>) -> Self {
+        Placed(pinned.map(|place| place as u8))
+    }
+
     /// What the types know, as a number.
     pub const fn of<D: Domain>() -> Self {
         match D::KNOWN {
@@ -98,6 +105,10 @@ pub trait Context: Copy {
     const KIND: Kind;
     /// On which processor.
     const PLACE: Known;
+    /// What the calling task belongs to, as far as the types know.
+    type Domain: Domain;
+    /// What the calling task belongs to.
+    fn domain<K: Kernel>(self) -> Self::Domain;
 }
 
 /// The code of a task; `D` is the task's.
@@ -131,14 +142,32 @@ impl<D> InHandler<D> {
 impl<D: Domain> Context for InTask<D> {
     const KIND: Kind = Kind::Task;
     const PLACE: Known = D::KNOWN;
+    type Domain = D;
+
+    #[inline(always)]
+    fn domain<K: Kernel>(self) -> D {
+        D::SELF
+    }
 }
 
 impl<D: Domain> Context for InHandler<D> {
     const KIND: Kind = Kind::Handler;
     const PLACE: Known = D::KNOWN;
+    type Domain = D;
+
+    #[inline(always)]
+    fn domain<K: Kernel>(self) -> D {
+        D::SELF
+    }
 }
 
 impl Context for Anywhere {
     const KIND: Kind = Kind::Unknown;
     const PLACE: Known = Known::Later;
+    type Domain = Placed;
+
+    #[inline(always)]
+    fn domain<K: Kernel>(self) -> Placed {
+        crate::system::running_domain::<K>()
+    }
 }

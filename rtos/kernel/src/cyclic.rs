@@ -13,7 +13,7 @@ use crate::task::Class;
 
 handle! {
     /// A cyclic notification.
-    Cyclic, CyclicBlock
+    Cyclic, CyclicBlock, cyclics
 }
 
 /// All that the kernel keeps of a cyclic notification.
@@ -66,6 +66,13 @@ impl<K: Kernel, D: Domain> Cyclic<K, D> {
         service.clear_deadline(home, Event::Cyclic(self.block));
         self.block.started.set(false, service.held());
         service.leave(Ok(()))
+    }
+
+    /// The processor that calls the handler, counted from 0.
+    pub fn processor<C: Context>(self, cx: C) -> Result<usize, Error> {
+        let service = self.enter_in_task(cx)?;
+        let number = TimerHome::get(&self.block.home, &service).number();
+        service.leave(Ok(number))
     }
 
     /// ref_cyc: in how many microseconds it is next due; none if it is stopped.

@@ -11,7 +11,7 @@ use crate::time::Timeout;
 
 handle! {
     /// A data queue.
-    DataQueue, DataQueueBlock
+    DataQueue, DataQueueBlock, data_queues
 }
 
 /// All that the kernel keeps of a data queue.

@@ -11,7 +11,7 @@ use crate::time::Timeout;
 
 handle! {
     /// An event flag.
-    EventFlag, EventFlagBlock
+    EventFlag, EventFlagBlock, event_flags
 }
 
 /// Which bits a task waits for.

@@ -8,11 +8,19 @@ use core::sync::atomic::AtomicBool;
 use crate::alarm::AlarmBlock;
 use crate::context::Placed;
 use crate::cyclic::CyclicBlock;
+use crate::data_queue::DataQueueBlock;
+use crate::event_flag::EventFlagBlock;
 use crate::heap::Slot;
 use crate::interrupt::Interrupt;
+use crate::memory_pool::MemoryPoolBlock;
+use crate::message_buffer::MessageBufferBlock;
 use crate::model::{Initial, Model};
+use crate::mutex::MutexBlock;
 use crate::port::{Lock, Port};
+use crate::priority_data_queue::PriorityDataQueueBlock;
 use crate::processor::Processor;
+use crate::semaphore::SemaphoreBlock;
+use crate::spin_lock::SpinLockBlock;
 use crate::task::Tcb;
 
 /// A kernel with all its objects.
@@ -33,10 +41,26 @@ pub unsafe trait Kernel: Sized + 'static {
     fn slots(number: usize) -> [&'static [Slot<Self>]; 2];
     /// The tasks, by their ITRON numbers less one.
     fn tasks() -> &'static [Numbered<Tcb<Self>>];
+    /// The semaphores, by their ITRON numbers less one.
+    fn semaphores() -> &'static [Numbered<SemaphoreBlock<Self>>];
+    /// The event flags, by their ITRON numbers less one.
+    fn event_flags() -> &'static [Numbered<EventFlagBlock<Self>>];
+    /// The data queues, by their ITRON numbers less one.
+    fn data_queues() -> &'static [Numbered<DataQueueBlock<Self>>];
+    /// The priority data queues, by their ITRON numbers less one.
+    fn priority_data_queues() -> &'static [Numbered<PriorityDataQueueBlock<Self>>];
+    /// The mutexes, by their ITRON numbers less one.
+    fn mutexes() -> &'static [Numbered<MutexBlock<Self>>];
+    /// The message buffers, by their ITRON numbers less one.
+    fn message_buffers() -> &'static [Numbered<MessageBufferBlock<Self>>];
+    /// The memory pools, by their ITRON numbers less one.
+    fn memory_pools() -> &'static [Numbered<MemoryPoolBlock<Self>>];
     /// The cyclic notifications, by their ITRON numbers less one.
     fn cyclics() -> &'static [Numbered<CyclicBlock<Self>>];
     /// The alarms, by their ITRON numbers less one.
     fn alarms() -> &'static [Numbered<AlarmBlock<Self>>];
+    /// The spin locks, by their ITRON numbers less one.
+    fn spin_locks() -> &'static [Numbered<SpinLockBlock<Self>>];
     /// The interrupt services.
     fn interrupts() -> &'static [Interrupt];
     /// Runs on processor 0 before the first task, in handler context.

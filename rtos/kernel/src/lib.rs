@@ -61,6 +61,7 @@ pub use semaphore::{Semaphore, SemaphoreBlock};
 pub use spin_lock::{SpinLock, SpinLockBlock};
 pub use system::System;
 pub use task::manage::TaskState;
+pub use task::refer::{TaskReference, WaitsFor};
 pub use task::sync::Current;
 pub use task::{Class, Stack, Task, TaskSetup, Tcb};
 pub use time::{Time, Timeout};

@@ -14,7 +14,7 @@ use crate::time::Timeout;
 
 handle! {
     /// A fixed-size memory pool.
-    MemoryPool, MemoryPoolBlock
+    MemoryPool, MemoryPoolBlock, memory_pools
 }
 
 /// All that the kernel keeps of a memory pool.

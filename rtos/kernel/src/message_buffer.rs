@@ -16,7 +16,7 @@ use crate::time::Timeout;
 
 handle! {
     /// A message buffer.
-    MessageBuffer, MessageBufferBlock
+    MessageBuffer, MessageBufferBlock, message_buffers
 }
 
 /// All that the kernel keeps of a message buffer.
@@ -101,6 +101,11 @@ impl<K: Kernel, D: Domain> MessageBuffer<K, D> {
         assert!(longest >= 1, "a message has at least one byte");
         assert!(size.is_multiple_of(4), "the size of a message buffer is a multiple of four");
         MessageBufferSetup { longest, size, by_priority: false }
+    }
+
+    /// How long a message can be.
+    pub fn longest(self) -> usize {
+        self.block.longest
     }
 
     /// snd_mbf: sends a message, waiting for room if need be. E_PAR if it is empty or too long.

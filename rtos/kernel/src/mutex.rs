@@ -17,7 +17,7 @@ use crate::time::Timeout;
 
 handle! {
     /// A mutex.
-    Mutex, MutexBlock
+    Mutex, MutexBlock, mutexes
 }
 
 /// What holding a mutex does to a task's priority.

@@ -2,7 +2,7 @@
 
 /// Defines the handle of a kind of object: where its block is, and the domain that it belongs to.
 macro_rules! handle {
-    ($(#[$about:meta])* $handle:ident, $block:ident) => {
+    ($(#[$about:meta])* $handle:ident, $block:ident, $table:ident) => {
         $(#[$about])*
         pub struct $handle<K: $crate::kernel::Kernel, D> {
             pub(crate) block: &'static $block<K>,
@@ -16,6 +16,15 @@ macro_rules! handle {
         }
 
         impl<K: $crate::kernel::Kernel, D: Copy> Copy for $handle<K, D> {}
+
+        impl<K: $crate::kernel::Kernel> $handle<K, $crate::context::Placed> {
+            /// The object of that ITRON number, from 1. E_ID if there is none.
+            #[inline(always)]
+            pub fn by_number(number: i32) -> Result<Self, $crate::error::Error> {
+                let entry = K::$table().get((number as usize).wrapping_sub(1)).ok_or($crate::error::Error::ID)?;
+                Ok($handle { block: entry.block, domain: entry.domain })
+            }
+        }
 
         impl<K: $crate::kernel::Kernel, D: $crate::context::Domain> $handle<K, D> {
             /// The handle of an object; `kernel!` makes it.

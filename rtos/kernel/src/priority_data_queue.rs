@@ -11,7 +11,7 @@ use crate::time::Timeout;
 
 handle! {
     /// A priority data queue.
-    PriorityDataQueue, PriorityDataQueueBlock
+    PriorityDataQueue, PriorityDataQueueBlock, priority_data_queues
 }
 
 /// All that the kernel keeps of a priority data queue.

@@ -11,7 +11,7 @@ use crate::time::Timeout;
 
 handle! {
     /// A semaphore.
-    Semaphore, SemaphoreBlock
+    Semaphore, SemaphoreBlock, semaphores
 }
 
 /// All that the kernel keeps of a semaphore.

@@ -15,7 +15,7 @@ use crate::task::Class;
 
 handle! {
     /// A spin lock.
-    SpinLock, SpinLockBlock
+    SpinLock, SpinLockBlock, spin_locks
 }
 
 /// All that the kernel keeps of a spin lock.

@@ -223,11 +223,33 @@ impl<K: Kernel> System<K> {
         seen
     }
 
+    /// sns_ker: whether the kernel does not run, because it has not started or is about to end.
+    pub fn sns_ker() -> bool {
+        K::common().ending.load(core::sync::atomic::Ordering::Relaxed)
+    }
+
     /// ext_ker: ends the kernel. The termination routine runs on processor 0.
     pub fn ext_ker() -> ! {
         K::Port::lock();
         crate::entry::end::<K>()
     }
+}
+
+/// The task that runs. Nobody but the task itself, or its handlers, can rely on it.
+pub(crate) fn running<K: Kernel>() -> &'static Tcb<K> {
+    let mask = K::Port::lock();
+    let running = here::<K>(Anywhere::PLACE).running.get();
+    if !K::Port::was_locked(mask) {
+        // SAFETY: nothing follows that the lock guards.
+        unsafe { K::Port::unlock(mask) };
+    }
+    running
+}
+
+/// What the task that runs belongs to. It stays so as long as that task runs.
+#[inline(always)]
+pub(crate) fn running_domain<K: Kernel>() -> Placed {
+    if K::Model::PROCESSORS == 1 { Placed(None) } else { Placed::place(running::<K>().class.pinned()) }
 }
 
 fn rank(priority: usize) -> Result<u8, Error> {

@@ -3,6 +3,7 @@
 //! - [`manage`]: activation, priority, information
 //! - [`sync`]: sleep, suspension, delay
 //! - [`term`]: the end of a task
+//! - [`refer`]: all that can be told of a task
 //! - [`migrate`]: tasks that change their processor
 //!
 //! A task that is dormant is always ready to begin: its fields have their first values and its stack is prepared. That
@@ -10,6 +11,7 @@
 
 pub mod manage;
 pub mod migrate;
+pub mod refer;
 mod setup;
 pub mod sync;
 pub mod term;
@@ -31,7 +33,7 @@ use crate::memory_pool::MemoryPoolBlock;
 use crate::message_buffer::MessageBufferBlock;
 use crate::model::{Initial, Model};
 use crate::mutex::MutexBlock;
-use crate::port::Saved;
+use crate::port::{Port, Saved};
 use crate::priority_data_queue::PriorityDataQueueBlock;
 use crate::processor::Processor;
 use crate::ring::Links;
@@ -52,6 +54,24 @@ impl<K: Kernel, D: Copy> Clone for Task<K, D> {
 }
 
 impl<K: Kernel, D: Copy> Copy for Task<K, D> {}
+
+impl<K: Kernel> Task<K, Placed> {
+    /// The task of that ITRON number, from 1. E_ID if there is none.
+    #[inline(always)]
+    pub fn by_number(number: i32) -> Result<Self, Error> {
+        let entry = K::tasks().get((number as usize).wrapping_sub(1)).ok_or(Error::ID)?;
+        Ok(Task { tcb: entry.block, domain: entry.domain, kernel: PhantomData })
+    }
+
+    /// The task that calls. E_ID in a handler.
+    pub fn calling() -> Result<Self, Error> {
+        if !K::Port::in_task() {
+            return Err(Error::ID);
+        }
+        let tcb = crate::system::running::<K>();
+        Ok(Task { tcb, domain: Placed::place(tcb.class.pinned()), kernel: PhantomData })
+    }
+}
 
 impl<K: Kernel, D: Domain> Task<K, D> {
     /// The handle of a task; `kernel!` makes it.

@@ -1,9 +1,8 @@
 //! Sleep, suspension and delay.
 
 use super::{State, Task, Waiting};
-use crate::context::{Context, Domain, InTask};
+use crate::context::{Context, Domain};
 use crate::error::Error;
-use crate::heap::LONGEST;
 use crate::kernel::Kernel;
 use crate::service::Service;
 use crate::time::Timeout;
@@ -106,54 +105,37 @@ impl<K: Kernel> Current<K> {
     /// slp_tsk: sleeps until it is woken. E_RLWAI if the wait was ended by force, E_RASTER if the task was asked to end,
     /// E_CTX where it may not wait.
     #[inline(always)]
-    pub fn sleep<D: Domain>(cx: InTask<D>) -> Result<(), Error> {
+    pub fn sleep<C: Context>(cx: C) -> Result<(), Error> {
         Self::sleep_for(Timeout::FOREVER, cx)
     }
 
     /// tslp_tsk: as slp_tsk, with E_TMOUT when the time has passed.
     #[inline(always)]
-    pub fn sleep_for<D: Domain>(timeout: Timeout, cx: InTask<D>) -> Result<(), Error> {
-        sleep::<K, D, _>(D::SELF, timeout, cx)
+    pub fn sleep_for<C: Context>(timeout: Timeout, cx: C) -> Result<(), Error> {
+        let service = Service::<K, C::Domain, C>::enter(cx.domain::<K>(), cx)?;
+        if let Err(error) = service.may_wait() {
+            return service.leave(Err(error));
+        }
+        let me = service.running();
+        let mut standing = me.standing.get(service.held());
+        if standing.woken {
+            standing.woken = false;
+            me.standing.set(standing, service.held());
+            return service.leave(Ok(()));
+        }
+        if timeout.is_poll() {
+            return service.leave(Err(Error::TMOUT));
+        }
+        service.block(Waiting::Sleep, None, timeout).map(|_| ())
     }
 
-    /// dly_tsk: lets that many microseconds pass. E_PAR above [`LONGEST`].
-    pub fn delay<D: Domain>(micros: u32, cx: InTask<D>) -> Result<(), Error> {
-        delay::<K, D, _>(D::SELF, micros, cx)
+    /// dly_tsk: lets that many microseconds pass. E_PAR above [`LONGEST`](crate::LONGEST).
+    pub fn delay<C: Context>(micros: u32, cx: C) -> Result<(), Error> {
+        let service = Service::<K, C::Domain, C>::enter(cx.domain::<K>(), cx)?;
+        let timeout = match service.may_wait().and_then(|()| Timeout::micros(micros)) {
+            Ok(timeout) => timeout,
+            Err(error) => return service.leave(Err(error)),
+        };
+        service.block(Waiting::Delay, None, timeout).map(|_| ())
     }
-}
-
-/// tslp_tsk for a task of that domain.
-#[inline(always)]
-pub(crate) fn sleep<K: Kernel, D: Domain, C: Context>(domain: D, timeout: Timeout, cx: C) -> Result<(), Error> {
-    let service = Service::<K, D, C>::enter(domain, cx)?;
-    if let Err(error) = service.may_wait() {
-        return service.leave(Err(error));
-    }
-    let me = service.running();
-    let mut standing = me.standing.get(service.held());
-    if standing.woken {
-        standing.woken = false;
-        me.standing.set(standing, service.held());
-        return service.leave(Ok(()));
-    }
-    if timeout.is_poll() {
-        return service.leave(Err(Error::TMOUT));
-    }
-    service.block(Waiting::Sleep, None, timeout).map(|_| ())
-}
-
-/// dly_tsk for a task of that domain.
-pub(crate) fn delay<K: Kernel, D: Domain, C: Context>(domain: D, micros: u32, cx: C) -> Result<(), Error> {
-    let service = Service::<K, D, C>::enter(domain, cx)?;
-    if micros > LONGEST {
-        return service.leave(Err(Error::PAR));
-    }
-    if let Err(error) = service.may_wait() {
-        return service.leave(Err(error));
-    }
-    let timeout = match Timeout::micros(micros) {
-        Ok(timeout) => timeout,
-        Err(error) => return service.leave(Err(error)),
-    };
-    service.block(Waiting::Delay, None, timeout).map(|_| ())
 }

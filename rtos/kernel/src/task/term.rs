@@ -162,39 +162,46 @@ impl<K: Kernel> super::sync::Current<K> {
         exit::<K, D>()
     }
 
+    /// ext_tsk from code that does not know its context. Returns only in a handler, with E_CTX.
+    pub fn exit_anywhere() -> Error {
+        if !K::Port::in_task() {
+            return Error::CTX;
+        }
+        exit_from::<K, Placed>(Anywhere.domain::<K>())
+    }
+
     /// dis_ter: from now on the task is not ended on request.
-    pub fn disable_termination<D: Domain>(cx: InTask<D>) -> Result<(), Error> {
-        set_unending::<K, D, _>(D::SELF, true, cx)
+    pub fn disable_termination<C: Context>(cx: C) -> Result<(), Error> {
+        Self::set_unending(true, cx)
     }
 
     /// ena_ter: lets the task be ended on request. If one came meanwhile, it ends here.
-    pub fn enable_termination<D: Domain>(cx: InTask<D>) -> Result<(), Error> {
-        set_unending::<K, D, _>(D::SELF, false, cx)
+    pub fn enable_termination<C: Context>(cx: C) -> Result<(), Error> {
+        Self::set_unending(false, cx)
     }
 
     /// sns_ter: whether the task is not ended on request now.
-    pub fn termination_disabled<D: Domain>(cx: InTask<D>) -> Result<bool, Error> {
-        let service = Service::<K, D, _>::enter(D::SELF, cx)?;
+    pub fn termination_disabled<C: Context>(cx: C) -> Result<bool, Error> {
+        let service = Service::<K, C::Domain, C>::enter(cx.domain::<K>(), cx)?;
         let unending = service.running().standing.get(service.held()).unending;
         service.leave(Ok(unending))
     }
-}
 
-/// dis_ter and ena_ter for a task of that domain.
-pub(crate) fn set_unending<K: Kernel, D: Domain, C: Context>(domain: D, unending: bool, cx: C) -> Result<(), Error> {
-    let service = Service::<K, D, C>::enter(domain, cx)?;
-    if !service.in_task() {
-        return service.leave(Err(Error::CTX));
+    fn set_unending<C: Context>(unending: bool, cx: C) -> Result<(), Error> {
+        let service = Service::<K, C::Domain, C>::enter(cx.domain::<K>(), cx)?;
+        if !service.in_task() {
+            return service.leave(Err(Error::CTX));
+        }
+        let me = service.running();
+        let mut standing = me.standing.get(service.held());
+        if standing.asked_to_end && !unending {
+            service.leave(());
+            exit_from::<K, C::Domain>(cx.domain::<K>());
+        }
+        standing.unending = unending;
+        me.standing.set(standing, service.held());
+        service.leave(Ok(()))
     }
-    let me = service.running();
-    let mut standing = me.standing.get(service.held());
-    if standing.asked_to_end && !unending {
-        service.leave(());
-        exit_from::<K, D>(domain);
-    }
-    standing.unending = unending;
-    me.standing.set(standing, service.held());
-    service.leave(Ok(()))
 }
 
 /// Whether the running task was asked to end by another processor, and lets itself be ended.

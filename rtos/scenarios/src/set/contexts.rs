@@ -164,6 +164,8 @@ pub(super) fn run(cx: Cx) {
     refused(Current::<App>::enable_termination(cx));
     refused(Current::<App>::termination_disabled(cx));
     // (D)
+    refused(Current::<App>::sleep(Anywhere));
+    refused(Current::<App>::delay(1, Anywhere));
     waiting(Anywhere);
     for_tasks(Anywhere);
     for_all(Anywhere);

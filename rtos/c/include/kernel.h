@@ -1,0 +1,264 @@
+/*
+ * The services of the Kizami RTOS under their ITRON names (generation 3: those of TOPPERS ASP3, and for several
+ * processors those of FMP3). An application includes this, and kernel_cfg.h for the names of its objects.
+ */
+#ifndef KIZAMI_KERNEL_H
+#define KIZAMI_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Types. */
+typedef int int_t;
+typedef unsigned int uint_t;
+typedef bool bool_t;
+typedef int_t FN, ER, ID, PRI, INTNO_S, ER_BOOL, ER_ID, ER_UINT;
+typedef uint_t ATR, STAT, MODE, INTNO, EXCNO, FLGPTN;
+typedef uint32_t RELTIM, TMO, HRTCNT, PRCTIM;
+typedef uint64_t SYSTIM;
+typedef int32_t ADJTIM;
+typedef intptr_t EXINF;
+typedef void (*FP)(void);
+typedef void (*TASK)(EXINF exinf);
+typedef void (*TMEHDR)(EXINF exinf);
+typedef void (*ISR)(EXINF exinf);
+typedef void (*INIRTN)(EXINF exinf);
+typedef void (*TERRTN)(EXINF exinf);
+
+/* What a service gives. */
+#define E_OK 0
+#define E_SYS (-5)
+#define E_NOSPT (-9)
+#define E_RSFN (-10)
+#define E_RSATR (-11)
+#define E_PAR (-17)
+#define E_ID (-18)
+#define E_CTX (-25)
+#define E_MACV (-26)
+#define E_OACV (-27)
+#define E_ILUSE (-28)
+#define E_NOMEM (-33)
+#define E_NOID (-34)
+#define E_NORES (-35)
+#define E_OBJ (-41)
+#define E_NOEXS (-42)
+#define E_QOVR (-43)
+#define E_RLWAI (-49)
+#define E_TMOUT (-50)
+#define E_DLT (-51)
+#define E_CLS (-52)
+#define E_RASTER (-53)
+#define E_WBLK (-57)
+#define E_BOVR (-58)
+#define ERCD(mercd, sercd) ((ER)((((uint_t)(sercd)) << 8) | (((uint_t)(mercd)) & 0xffU)))
+#define MERCD(ercd) ((ER)((int8_t)(ercd)))
+#define SERCD(ercd) ((ER)((ercd) >> 8))
+
+/* Attributes. */
+#define TA_NULL 0U
+#define TA_ACT 0x01U
+#define TA_NOACTQUE 0x02U
+#define TA_TPRI 0x01U
+#define TA_WMUL 0x02U
+#define TA_CLR 0x04U
+#define TA_CEILING 0x03U
+#define TA_INHERIT 0x02U
+#define TA_STA 0x02U
+#define TA_ENAINT 0x01U
+#define TA_EDGE 0x02U
+
+/* Modes, and states of tasks. */
+#define TWF_ANDW 0x01U
+#define TWF_ORW 0x02U
+#define TTS_RUN 0x01U
+#define TTS_RDY 0x02U
+#define TTS_WAI 0x04U
+#define TTS_SUS 0x08U
+#define TTS_WAS 0x0cU
+#define TTS_DMT 0x10U
+#define TTW_SLP 0x0001U
+#define TTW_DLY 0x0002U
+#define TTW_SEM 0x0004U
+#define TTW_FLG 0x0008U
+#define TTW_SDTQ 0x0010U
+#define TTW_RDTQ 0x0020U
+#define TTW_SPDQ 0x0100U
+#define TTW_RPDQ 0x0200U
+#define TTW_MTX 0x0080U
+#define TTW_SMBF 0x0400U
+#define TTW_RMBF 0x0800U
+#define TTW_MPF 0x2000U
+
+/* Other values. */
+#ifndef TOPPERS_NO_TRUE_FALSE
+#define TRUE true
+#define FALSE false
+#endif
+#define TSK_SELF 0
+#define TSK_NONE 0
+#define TPRI_SELF 0
+#define TPRI_INI 0
+#define TIPM_ENAALL 0
+#define TPRC_INI 0
+#define TMO_POL 0U
+#define TMO_FEVR UINT32_MAX
+#define TMIN_TPRI 1
+#define TMAX_TPRI 16
+#define TMIN_DPRI 1
+#define TMAX_DPRI 16
+#define TMAX_RELTIM 4000000000U
+#define TMIN_ADJTIM (-1000000)
+#define TMAX_ADJTIM 1000000
+#define TMAX_ACTCNT 1
+#define TMAX_WUPCNT 1
+#define TBIT_FLGPTN 32
+
+typedef struct t_rtsk {
+	STAT tskstat;
+	PRI tskpri;
+	PRI tskbpri;
+	STAT tskwait;
+	ID wobjid;
+	TMO lefttmo;
+	uint_t actcnt;
+	uint_t wupcnt;
+	bool_t raster;
+	bool_t dister;
+	ID prcid;
+} T_RTSK;
+typedef struct t_rsem { ID wtskid; uint_t semcnt; } T_RSEM;
+typedef struct t_rflg { ID wtskid; FLGPTN flgptn; } T_RFLG;
+typedef struct t_rdtq { ID stskid; ID rtskid; uint_t sdtqcnt; } T_RDTQ;
+typedef struct t_rpdq { ID stskid; ID rtskid; uint_t spdqcnt; } T_RPDQ;
+typedef struct t_rmtx { ID htskid; ID wtskid; } T_RMTX;
+typedef struct t_rmbf { ID stskid; ID rtskid; uint_t smbfcnt; size_t fmbfsz; } T_RMBF;
+typedef struct t_rmpf { ID wtskid; uint_t fblkcnt; } T_RMPF;
+typedef struct t_rcyc { STAT cycstat; RELTIM lefttim; ID prcid; } T_RCYC;
+typedef struct t_ralm { STAT almstat; RELTIM lefttim; ID prcid; } T_RALM;
+#define TCYC_STP 0x01U
+#define TCYC_STA 0x02U
+#define TALM_STP 0x01U
+#define TALM_STA 0x02U
+
+/* Tasks. */
+extern ER act_tsk(ID tskid);
+extern ER mact_tsk(ID tskid, ID prcid);
+extern ER_UINT can_act(ID tskid);
+extern ER mig_tsk(ID tskid, ID prcid);
+extern ER get_tst(ID tskid, STAT *p_tskstat);
+extern ER chg_pri(ID tskid, PRI tskpri);
+extern ER get_pri(ID tskid, PRI *p_tskpri);
+extern ER get_inf(EXINF *p_exinf);
+extern ER ref_tsk(ID tskid, T_RTSK *pk_rtsk);
+extern ER slp_tsk(void);
+extern ER tslp_tsk(TMO tmout);
+extern ER wup_tsk(ID tskid);
+extern ER_UINT can_wup(ID tskid);
+extern ER rel_wai(ID tskid);
+extern ER sus_tsk(ID tskid);
+extern ER rsm_tsk(ID tskid);
+extern ER dly_tsk(RELTIM dlytim);
+extern ER ext_tsk(void);
+extern ER ras_ter(ID tskid);
+extern ER dis_ter(void);
+extern ER ena_ter(void);
+extern bool_t sns_ter(void);
+extern ER ter_tsk(ID tskid);
+
+/* Synchronisation and communication. */
+extern ER sig_sem(ID semid);
+extern ER wai_sem(ID semid);
+extern ER pol_sem(ID semid);
+extern ER twai_sem(ID semid, TMO tmout);
+extern ER ini_sem(ID semid);
+extern ER ref_sem(ID semid, T_RSEM *pk_rsem);
+extern ER set_flg(ID flgid, FLGPTN setptn);
+extern ER clr_flg(ID flgid, FLGPTN clrptn);
+extern ER wai_flg(ID flgid, FLGPTN waiptn, MODE wfmode, FLGPTN *p_flgptn);
+extern ER pol_flg(ID flgid, FLGPTN waiptn, MODE wfmode, FLGPTN *p_flgptn);
+extern ER twai_flg(ID flgid, FLGPTN waiptn, MODE wfmode, FLGPTN *p_flgptn, TMO tmout);
+extern ER ini_flg(ID flgid);
+extern ER ref_flg(ID flgid, T_RFLG *pk_rflg);
+extern ER snd_dtq(ID dtqid, intptr_t data);
+extern ER psnd_dtq(ID dtqid, intptr_t data);
+extern ER tsnd_dtq(ID dtqid, intptr_t data, TMO tmout);
+extern ER fsnd_dtq(ID dtqid, intptr_t data);
+extern ER rcv_dtq(ID dtqid, intptr_t *p_data);
+extern ER prcv_dtq(ID dtqid, intptr_t *p_data);
+extern ER trcv_dtq(ID dtqid, intptr_t *p_data, TMO tmout);
+extern ER ini_dtq(ID dtqid);
+extern ER ref_dtq(ID dtqid, T_RDTQ *pk_rdtq);
+extern ER snd_pdq(ID pdqid, intptr_t data, PRI datapri);
+extern ER psnd_pdq(ID pdqid, intptr_t data, PRI datapri);
+extern ER tsnd_pdq(ID pdqid, intptr_t data, PRI datapri, TMO tmout);
+extern ER rcv_pdq(ID pdqid, intptr_t *p_data, PRI *p_datapri);
+extern ER prcv_pdq(ID pdqid, intptr_t *p_data, PRI *p_datapri);
+extern ER trcv_pdq(ID pdqid, intptr_t *p_data, PRI *p_datapri, TMO tmout);
+extern ER ini_pdq(ID pdqid);
+extern ER ref_pdq(ID pdqid, T_RPDQ *pk_rpdq);
+extern ER loc_mtx(ID mtxid);
+extern ER ploc_mtx(ID mtxid);
+extern ER tloc_mtx(ID mtxid, TMO tmout);
+extern ER unl_mtx(ID mtxid);
+extern ER ini_mtx(ID mtxid);
+extern ER ref_mtx(ID mtxid, T_RMTX *pk_rmtx);
+extern ER snd_mbf(ID mbfid, const void *msg, uint_t msgsz);
+extern ER psnd_mbf(ID mbfid, const void *msg, uint_t msgsz);
+extern ER tsnd_mbf(ID mbfid, const void *msg, uint_t msgsz, TMO tmout);
+extern ER_UINT rcv_mbf(ID mbfid, void *msg);
+extern ER_UINT prcv_mbf(ID mbfid, void *msg);
+extern ER_UINT trcv_mbf(ID mbfid, void *msg, TMO tmout);
+extern ER ini_mbf(ID mbfid);
+extern ER ref_mbf(ID mbfid, T_RMBF *pk_rmbf);
+extern ER loc_spn(ID spnid);
+extern ER try_spn(ID spnid);
+extern ER unl_spn(ID spnid);
+
+/* Memory pools. */
+extern ER get_mpf(ID mpfid, void **p_blk);
+extern ER pget_mpf(ID mpfid, void **p_blk);
+extern ER tget_mpf(ID mpfid, void **p_blk, TMO tmout);
+extern ER rel_mpf(ID mpfid, void *blk);
+extern ER ini_mpf(ID mpfid);
+extern ER ref_mpf(ID mpfid, T_RMPF *pk_rmpf);
+
+/* Time. */
+extern ER set_tim(SYSTIM systim);
+extern ER get_tim(SYSTIM *p_systim);
+extern ER adj_tim(ADJTIM adjtim);
+extern HRTCNT fch_hrt(void);
+extern ER sta_cyc(ID cycid);
+extern ER msta_cyc(ID cycid, ID prcid);
+extern ER stp_cyc(ID cycid);
+extern ER ref_cyc(ID cycid, T_RCYC *pk_rcyc);
+extern ER sta_alm(ID almid, RELTIM almtim);
+extern ER msta_alm(ID almid, RELTIM almtim, ID prcid);
+extern ER stp_alm(ID almid);
+extern ER ref_alm(ID almid, T_RALM *pk_ralm);
+
+/* The system. */
+extern ER rot_rdq(PRI tskpri);
+extern ER get_tid(ID *p_tskid);
+extern ER get_pid(ID *p_prcid);
+extern ER get_lod(PRI tskpri, uint_t *p_load);
+extern ER get_nth(PRI tskpri, uint_t nth, ID *p_tskid);
+extern ER loc_cpu(void);
+extern ER unl_cpu(void);
+extern ER dis_dsp(void);
+extern ER ena_dsp(void);
+extern bool_t sns_ctx(void);
+extern bool_t sns_loc(void);
+extern bool_t sns_dsp(void);
+extern bool_t sns_dpn(void);
+extern bool_t sns_ker(void);
+extern ER ext_ker(void);
+extern ER dis_int(INTNO intno);
+extern ER ena_int(INTNO intno);
+extern ER clr_int(INTNO intno);
+extern ER ras_int(INTNO intno);
+extern ER_BOOL prb_int(INTNO intno);
+extern ER chg_ipm(PRI intpri);
+extern ER get_ipm(PRI *p_intpri);
+
+#endif /* KIZAMI_KERNEL_H */

@@ -1,0 +1,109 @@
+//! Semaphores, event flags, mutexes, spin locks.
+
+use rtos::{Anywhere, Error, EventFlag, Kernel, Mode, Mutex, Semaphore};
+
+use crate::{Er, Id, give, id, timeout};
+
+/// Calls a service of the object of that number.
+macro_rules! of_object {
+    ($($name:ident($($argument:ident: $type:ty),*) => $kind:ident::$method:ident($($value:expr),*);)*) => {
+        $(
+            #[doc = concat!("See [`rtos::", stringify!($kind), "::", stringify!($method), "`].")]
+            pub unsafe fn $name<K: rtos::Kernel>(id: $crate::Id $(, $argument: $type)*) -> $crate::Er {
+                $crate::er((|| rtos::$kind::<K, rtos::Placed>::by_number(id)?.$method($($value,)* rtos::Anywhere))())
+            }
+        )*
+    };
+}
+
+pub(crate) use of_object;
+
+of_object! {
+    sig_sem() => Semaphore::sig();
+    wai_sem() => Semaphore::wai();
+    pol_sem() => Semaphore::pol();
+    twai_sem(tmo: u32) => Semaphore::twai(timeout(tmo)?);
+    ini_sem() => Semaphore::ini();
+    set_flg(bits: u32) => EventFlag::set(bits);
+    clr_flg(keep: u32) => EventFlag::clr(keep);
+    ini_flg() => EventFlag::ini();
+    loc_mtx() => Mutex::loc();
+    ploc_mtx() => Mutex::ploc();
+    tloc_mtx(tmo: u32) => Mutex::tloc(timeout(tmo)?);
+    unl_mtx() => Mutex::unl();
+    ini_mtx() => Mutex::ini();
+    loc_spn() => SpinLock::loc();
+    try_spn() => SpinLock::try_loc();
+    unl_spn() => SpinLock::unl();
+}
+
+/// TWF_ANDW or TWF_ORW.
+fn mode(mode: u32) -> Result<Mode, Error> {
+    match mode {
+        1 => Ok(Mode::All),
+        2 => Ok(Mode::Any),
+        _ => Err(Error::PAR),
+    }
+}
+
+/// See [`EventFlag::wai`].
+pub unsafe fn wai_flg<K: Kernel>(id: Id, wanted: u32, how: u32, pattern: *mut u32) -> Er {
+    // SAFETY: as C says.
+    unsafe { twai_flg::<K>(id, wanted, how, pattern, u32::MAX) }
+}
+
+/// See [`EventFlag::pol`].
+pub unsafe fn pol_flg<K: Kernel>(id: Id, wanted: u32, how: u32, pattern: *mut u32) -> Er {
+    let result = (|| EventFlag::<K, _>::by_number(id)?.pol(wanted, mode(how)?, Anywhere))();
+    // SAFETY: as C says.
+    unsafe { give(pattern, result) }
+}
+
+/// See [`EventFlag::twai`].
+pub unsafe fn twai_flg<K: Kernel>(id: Id, wanted: u32, how: u32, pattern: *mut u32, tmo: u32) -> Er {
+    let result = (|| EventFlag::<K, _>::by_number(id)?.twai(wanted, mode(how)?, timeout(tmo)?, Anywhere))();
+    // SAFETY: as C says.
+    unsafe { give(pattern, result) }
+}
+
+/// T_RSEM.
+#[repr(C)]
+pub struct Rsem {
+    wtskid: Id,
+    semcnt: u32,
+}
+
+/// See [`Semaphore::refer`].
+pub unsafe fn ref_sem<K: Kernel>(number: Id, told: *mut Rsem) -> Er {
+    let result = Semaphore::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
+    // SAFETY: as C says.
+    unsafe { give(told, result.map(|(first, semcnt)| Rsem { wtskid: id(first), semcnt })) }
+}
+
+/// T_RFLG.
+#[repr(C)]
+pub struct Rflg {
+    wtskid: Id,
+    flgptn: u32,
+}
+
+/// See [`EventFlag::refer`].
+pub unsafe fn ref_flg<K: Kernel>(number: Id, told: *mut Rflg) -> Er {
+    let result = EventFlag::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
+    // SAFETY: as C says.
+    unsafe { give(told, result.map(|(first, flgptn)| Rflg { wtskid: id(first), flgptn })) }
+}
+
+/// T_RMTX.
+#[repr(C)]
+pub struct Rmtx {
+    htskid: Id,
+    wtskid: Id,
+}
+
+/// See [`Mutex::refer`].
+pub unsafe fn ref_mtx<K: Kernel>(number: Id, told: *mut Rmtx) -> Er {
+    let result = Mutex::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
+    // SAFETY: as C says.
+    unsafe { give(told, result.map(|(owner, first)| Rmtx { htskid: id(owner), wtskid: id(first) })) }
+}

@@ -1,0 +1,130 @@
+//! The state of the system, and interrupts.
+
+use rtos::{Anywhere, Error, Kernel, Line, System};
+
+use crate::{Er, Id, er, er_uint, give, id};
+
+/// A priority; none for TPRI_SELF.
+fn priority(priority: i32) -> Option<usize> {
+    (priority != 0).then_some(priority as usize)
+}
+
+/// See [`System::rot_rdq`].
+pub unsafe fn rot_rdq<K: Kernel>(of: i32) -> Er {
+    er(System::<K>::rot_rdq(priority(of), Anywhere))
+}
+
+/// See [`System::get_tid`].
+pub unsafe fn get_tid<K: Kernel>(number: *mut Id) -> Er {
+    // SAFETY: as C says.
+    unsafe { give(number, System::<K>::get_tid(Anywhere).map(id)) }
+}
+
+/// See [`System::get_pid`].
+pub unsafe fn get_pid<K: Kernel>(number: *mut Id) -> Er {
+    // SAFETY: as C says.
+    unsafe { give(number, System::<K>::get_pid(Anywhere).map(|place| place as Id + 1)) }
+}
+
+/// See [`System::get_lod`].
+pub unsafe fn get_lod<K: Kernel>(of: i32, load: *mut u32) -> Er {
+    // SAFETY: as C says.
+    unsafe { give(load, System::<K>::get_lod(priority(of), Anywhere).map(|count| count as u32)) }
+}
+
+/// See [`System::get_nth`].
+pub unsafe fn get_nth<K: Kernel>(of: i32, nth: u32, number: *mut Id) -> Er {
+    // SAFETY: as C says.
+    unsafe { give(number, System::<K>::get_nth(priority(of), nth as usize, Anywhere).map(id)) }
+}
+
+/// See [`System::loc_cpu`].
+pub unsafe fn loc_cpu<K: Kernel>() -> Er {
+    er(System::<K>::loc_cpu(Anywhere))
+}
+
+/// See [`System::unl_cpu`].
+pub unsafe fn unl_cpu<K: Kernel>() -> Er {
+    er(System::<K>::unl_cpu(Anywhere))
+}
+
+/// See [`System::dis_dsp`].
+pub unsafe fn dis_dsp<K: Kernel>() -> Er {
+    er(System::<K>::dis_dsp(Anywhere))
+}
+
+/// See [`System::ena_dsp`].
+pub unsafe fn ena_dsp<K: Kernel>() -> Er {
+    er(System::<K>::ena_dsp(Anywhere))
+}
+
+/// See [`System::sns_ctx`].
+pub unsafe fn sns_ctx<K: Kernel>() -> bool {
+    System::<K>::sns_ctx()
+}
+
+/// See [`System::sns_loc`].
+pub unsafe fn sns_loc<K: Kernel>() -> bool {
+    System::<K>::sns_loc()
+}
+
+/// See [`System::sns_dsp`].
+pub unsafe fn sns_dsp<K: Kernel>() -> bool {
+    System::<K>::sns_dsp()
+}
+
+/// See [`System::sns_dpn`].
+pub unsafe fn sns_dpn<K: Kernel>() -> bool {
+    System::<K>::sns_dpn()
+}
+
+/// See [`System::sns_ker`].
+pub unsafe fn sns_ker<K: Kernel>() -> bool {
+    System::<K>::sns_ker()
+}
+
+/// See [`System::ext_ker`].
+pub unsafe fn ext_ker<K: Kernel>() -> Er {
+    System::<K>::ext_ker()
+}
+
+/// The line of that number: E_PAR if the kernel was not told of it.
+fn line<K: Kernel>(number: u32) -> Result<Line<K>, Error> {
+    Line::new(number)
+}
+
+/// See [`Line::disable`].
+pub unsafe fn dis_int<K: Kernel>(number: u32) -> Er {
+    er(line::<K>(number).and_then(|line| line.disable(Anywhere)))
+}
+
+/// See [`Line::enable`].
+pub unsafe fn ena_int<K: Kernel>(number: u32) -> Er {
+    er(line::<K>(number).and_then(|line| line.enable(Anywhere)))
+}
+
+/// See [`Line::clear`].
+pub unsafe fn clr_int<K: Kernel>(number: u32) -> Er {
+    er(line::<K>(number).and_then(|line| line.clear(Anywhere)))
+}
+
+/// See [`Line::raise`].
+pub unsafe fn ras_int<K: Kernel>(number: u32) -> Er {
+    er(line::<K>(number).and_then(|line| line.raise(Anywhere)))
+}
+
+/// See [`Line::pending`].
+pub unsafe fn prb_int<K: Kernel>(number: u32) -> Er {
+    er_uint(line::<K>(number).and_then(|line| line.pending(Anywhere)).map(u32::from))
+}
+
+/// See [`System::chg_ipm`].
+pub unsafe fn chg_ipm<K: Kernel>(priority: i32) -> Er {
+    er(System::<K>::chg_ipm(priority, Anywhere))
+}
+
+/// See [`System::get_ipm`].
+pub unsafe fn get_ipm<K: Kernel>(priority: *mut i32) -> Er {
+    // SAFETY: as C says.
+    unsafe { give(priority, System::<K>::get_ipm(Anywhere)) }
+}

@@ -1,0 +1,174 @@
+//! Tasks.
+
+use rtos::{Anywhere, Current, Error, Kernel, Placed, Task, TaskState, WaitsFor};
+
+use crate::{Er, Id, er, er_uint, give, processor, timeout};
+
+/// The task of that number; the calling one for TSK_SELF.
+fn task<K: Kernel>(id: Id) -> Result<Task<K, Placed>, Error> {
+    if id == 0 { Task::calling() } else { Task::by_number(id) }
+}
+
+/// Calls a service of the task of that number.
+macro_rules! of_task {
+    ($($name:ident($($argument:ident: $type:ty),*) => $method:ident($($value:expr),*);)*) => {
+        $(
+            #[doc = concat!("See [`Task::", stringify!($method), "`].")]
+            pub unsafe fn $name<K: Kernel>(id: Id $(, $argument: $type)*) -> Er {
+                er(task::<K>(id).and_then(|task| task.$method($($value,)* Anywhere)))
+            }
+        )*
+    };
+}
+
+of_task! {
+    act_tsk() => act();
+    mact_tsk(number: Id) => mact(processor(number));
+    mig_tsk(number: Id) => mig(processor(number));
+    wup_tsk() => wup();
+    rel_wai() => rel_wai();
+    sus_tsk() => sus();
+    rsm_tsk() => rsm();
+    ras_ter() => ras_ter();
+    ter_tsk() => ter();
+    chg_pri(priority: i32) => chg_pri((priority != 0).then_some(priority as usize));
+}
+
+/// See [`Task::can_act`].
+pub unsafe fn can_act<K: Kernel>(id: Id) -> Er {
+    er_uint(task::<K>(id).and_then(|task| task.can_act(Anywhere)))
+}
+
+/// See [`Task::can_wup`].
+pub unsafe fn can_wup<K: Kernel>(id: Id) -> Er {
+    er_uint(task::<K>(id).and_then(|task| task.can_wup(Anywhere)))
+}
+
+/// A state as C has it: TTS_RUN and the others.
+fn tts(state: TaskState) -> u32 {
+    match state {
+        TaskState::Running => 0x01,
+        TaskState::Ready => 0x02,
+        TaskState::Waiting => 0x04,
+        TaskState::Suspended => 0x08,
+        TaskState::WaitingSuspended => 0x0c,
+        TaskState::Dormant => 0x10,
+    }
+}
+
+/// What is waited for as C has it: TTW_SLP and the others, and the object's number.
+fn ttw(waits_for: WaitsFor) -> (u32, Id) {
+    match waits_for {
+        WaitsFor::Sleep => (0x0001, 0),
+        WaitsFor::Delay => (0x0002, 0),
+        WaitsFor::Semaphore(number) => (0x0004, number as Id),
+        WaitsFor::EventFlag(number) => (0x0008, number as Id),
+        WaitsFor::Send(number) => (0x0010, number as Id),
+        WaitsFor::Receive(number) => (0x0020, number as Id),
+        WaitsFor::Mutex(number) => (0x0080, number as Id),
+        WaitsFor::SendByPriority(number) => (0x0100, number as Id),
+        WaitsFor::ReceiveByPriority(number) => (0x0200, number as Id),
+        WaitsFor::SendMessage(number) => (0x0400, number as Id),
+        WaitsFor::ReceiveMessage(number) => (0x0800, number as Id),
+        WaitsFor::Memory(number) => (0x2000, number as Id),
+    }
+}
+
+/// See [`Task::state`].
+pub unsafe fn get_tst<K: Kernel>(id: Id, state: *mut u32) -> Er {
+    // SAFETY: as C says.
+    unsafe { give(state, task::<K>(id).and_then(|task| task.state(Anywhere)).map(tts)) }
+}
+
+/// See [`Task::priority`].
+pub unsafe fn get_pri<K: Kernel>(id: Id, priority: *mut i32) -> Er {
+    // SAFETY: as C says.
+    unsafe { give(priority, task::<K>(id).and_then(|task| task.priority(Anywhere)).map(|priority| priority as i32)) }
+}
+
+/// The exinf of the calling task.
+pub unsafe fn get_inf<K: Kernel>(exinf: *mut isize) -> Er {
+    let argument = match Task::<K, Placed>::calling() {
+        Ok(task) => task.argument().cast::<isize>(),
+        Err(_) => return Error::CTX.code(),
+    };
+    if rtos::System::<K>::sns_loc() {
+        return Error::CTX.code();
+    }
+    // SAFETY: a task in C is described with the address of its exinf; the rest as C says.
+    unsafe { give(exinf, if argument.is_null() { Ok(0) } else { Ok(*argument) }) }
+}
+
+/// T_RTSK.
+#[repr(C)]
+pub struct Rtsk {
+    tskstat: u32,
+    tskpri: i32,
+    tskbpri: i32,
+    tskwait: u32,
+    wobjid: Id,
+    lefttmo: u32,
+    actcnt: u32,
+    wupcnt: u32,
+    raster: bool,
+    dister: bool,
+    prcid: Id,
+}
+
+/// See [`Task::refer`].
+pub unsafe fn ref_tsk<K: Kernel>(id: Id, told: *mut Rtsk) -> Er {
+    let result = task::<K>(id).and_then(|task| task.refer(Anywhere)).map(|task| {
+        let (tskpri, tskbpri) = task.priorities.unwrap_or((0, 0));
+        let (tskwait, wobjid) = task.waits_for.map_or((0, 0), ttw);
+        Rtsk {
+            tskstat: tts(task.state),
+            tskpri: tskpri as i32,
+            tskbpri: tskbpri as i32,
+            tskwait,
+            wobjid,
+            lefttmo: task.left.unwrap_or(u32::MAX),
+            actcnt: task.queued.into(),
+            wupcnt: task.woken.into(),
+            raster: task.asked_to_end,
+            dister: task.unending,
+            prcid: task.processor as Id + 1,
+        }
+    });
+    // SAFETY: as C says.
+    unsafe { give(told, result) }
+}
+
+/// See [`Current::sleep`].
+pub unsafe fn slp_tsk<K: Kernel>() -> Er {
+    er(Current::<K>::sleep(Anywhere))
+}
+
+/// See [`Current::sleep_for`].
+pub unsafe fn tslp_tsk<K: Kernel>(tmo: u32) -> Er {
+    er(timeout(tmo).and_then(|timeout| Current::<K>::sleep_for(timeout, Anywhere)))
+}
+
+/// See [`Current::delay`].
+pub unsafe fn dly_tsk<K: Kernel>(micros: u32) -> Er {
+    er(Current::<K>::delay(micros, Anywhere))
+}
+
+/// See [`Current::exit`].
+pub unsafe fn ext_tsk<K: Kernel>() -> Er {
+    Current::<K>::exit_anywhere().code()
+}
+
+/// See [`Current::disable_termination`].
+pub unsafe fn dis_ter<K: Kernel>() -> Er {
+    er(Current::<K>::disable_termination(Anywhere))
+}
+
+/// See [`Current::enable_termination`].
+pub unsafe fn ena_ter<K: Kernel>() -> Er {
+    er(Current::<K>::enable_termination(Anywhere))
+}
+
+/// See [`Current::termination_disabled`]. False where there is no task.
+pub unsafe fn sns_ter<K: Kernel>() -> bool {
+    Current::<K>::termination_disabled(Anywhere) == Ok(true)
+}
