@@ -52,7 +52,7 @@ fn folder() -> PathBuf {
 }
 
 /// Sees to it that there is a core library for the target: fetched by rustup, or built from Debian's sources.
-fn prepare(cargo: &mut Command, target: &str) -> Result<()> {
+pub fn prepare(cargo: &mut Command, target: &str) -> Result<()> {
     if answer(Command::new("rustc").args(["--print", "target-libdir", "--target", target]))
         .is_ok_and(|folder| Path::new(&folder).is_dir())
     {

@@ -14,6 +14,15 @@ fn place(prefix: &str, models: &[&str]) {
     }
 }
 
+/// The same for one program alone.
+#[allow(dead_code)]
+fn place_one(program: &str, port: &str, model: &str) {
+    let out = std::env::var("OUT_DIR").expect("cargo sets it");
+    let path = format!("{out}/{program}.x");
+    std::fs::write(&path, script(port, model)).expect("cargo's folder can be written");
+    println!("cargo:rustc-link-arg=-T{path}");
+}
+
 fn script(port: &str, model: &str) -> String {
     let memory = match (port, model) {
         // All in one memory, which its script names.

@@ -1,0 +1,156 @@
+//! The compilers, and the program.
+
+use std::env;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use inspect::Image;
+use inspect::image;
+
+use crate::target::Target;
+use crate::{model, parse, write_c, write_rust};
+
+/// What to build.
+#[derive(Debug)]
+pub struct Order {
+    /// The static configuration.
+    pub cfg: PathBuf,
+    /// The sources in C.
+    pub sources: Vec<PathBuf>,
+    /// Folders for `#include`.
+    pub include: Vec<PathBuf>,
+    /// For what.
+    pub target: Target,
+    /// Where everything is made.
+    pub folder: PathBuf,
+}
+
+/// Where the crates of the RTOS are.
+fn rtos() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Writes the configuration: the C files, and the Rust program.
+fn configure(order: &Order, include: &[&Path]) -> Result<model::Config> {
+    let items = parse::read(&order.cfg).map_err(|fault| anyhow::anyhow!("{fault}"))?;
+    let header = order.folder.join("kernel_cfg.h");
+    // Numbers may be spelled with the names of objects; those that the preprocessor leaves out are known afterwards.
+    write(&header, &write_c::header(&model::names(&items, |_| true), order.target))?;
+    let (values, config) = model::compute(&items, order.target, include, &order.folder)?;
+    let config = config.map_err(|faults| {
+        let mut text = String::new();
+        for fault in &faults {
+            let _ = writeln!(text, "{fault}");
+        }
+        anyhow::anyhow!("{}", text.trim_end())
+    })?;
+    write(
+        &header,
+        &write_c::header(&model::names(&items, |number| crate::values::is_present(&values, number)), order.target),
+    )?;
+    write(&order.folder.join("kernel_cfg.c"), &write_c::source(&items, &config))?;
+    Ok(config)
+}
+
+/// Writes a file unless it says the same already, so that nothing is built anew for it.
+fn write(path: &Path, text: &str) -> Result<()> {
+    if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Builds a program.
+pub fn build(order: &Order) -> Result<PathBuf> {
+    let folder = &order.folder;
+    std::fs::create_dir_all(folder.join("src")).with_context(|| format!("cannot make {}", folder.display()))?;
+    let own = rtos().join("c/include");
+    let beside = order.cfg.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut include: Vec<&Path> = vec![folder, &own, beside];
+    include.extend(order.include.iter().map(PathBuf::as_path));
+    let config = configure(order, &include)?;
+    write(&folder.join("src/main.rs"), &write_rust::program(&config, order.target))?;
+    let mut objects = Vec::new();
+    let sources = order.sources.iter().cloned().chain([folder.join("kernel_cfg.c"), rtos().join("c/src/syslog.c")]);
+    for (number, source) in sources.enumerate() {
+        let object = folder.join(format!("{number}.o"));
+        compile(&source, &object, order.target, &include)?;
+        objects.push(object);
+    }
+    write(&folder.join("Cargo.toml"), &manifest(order.target))?;
+    write(&folder.join("build.rs"), &build_script(order.target, &objects))?;
+    cargo(order)
+}
+
+fn compile(source: &Path, object: &Path, target: Target, include: &[&Path]) -> Result<()> {
+    let (compiler, options) = target.compiler();
+    let mut command = Command::new(compiler);
+    command.args(options).args(["-O2", "-Wall", "-c", "-o"]).arg(object);
+    command.args(include.iter().flat_map(|path| [Path::new("-I"), path])).arg(source);
+    let output = command.output().with_context(|| format!("cannot start {compiler}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        bail!("{}", said.trim_end());
+    }
+    eprint!("{said}");
+    Ok(())
+}
+
+fn manifest(target: Target) -> String {
+    let (name, package, folder) = target.port_crate();
+    let rtos = rtos();
+    let dependency = |name: &str, package: &str, folder: &str| {
+        format!("{name} = {{ package = \"{package}\", path = {:?} }}\n", rtos.join(folder))
+    };
+    let mut text = String::from(
+        "# Made by rtos-cfg.\n[package]\nname = \"application\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n",
+    );
+    text += &dependency("rtos", "kizami-rtos", "kernel");
+    text += &dependency("rtos_c", "kizami-rtos-c", "c");
+    text += &dependency(name, package, &format!("ports/{folder}"));
+    text + "\n[profile.release]\nopt-level = 2\nlto = \"fat\"\ncodegen-units = 1\npanic = \"abort\"\ndebug = \"line-tables-only\"\n"
+}
+
+fn build_script(target: Target, objects: &[PathBuf]) -> String {
+    let mut text = String::from("//! Made by rtos-cfg.\n");
+    if let Some(platform) = target.platform {
+        let place = rtos().join("ports/images/place.rs");
+        let _ = writeln!(text, "include!({place:?});\n");
+        let _ = writeln!(text, "fn main() {{");
+        let _ = writeln!(text, "    place_one(\"application\", {:?}, {:?});", platform.name(), target.model().name());
+    } else {
+        text += "fn main() {\n";
+    }
+    for object in objects {
+        let _ = writeln!(text, "    println!(\"cargo:rustc-link-arg={{}}\", {object:?});");
+        let _ = writeln!(text, "    println!(\"cargo:rerun-if-changed={{}}\", {object:?});");
+    }
+    text + "}\n"
+}
+
+fn cargo(order: &Order) -> Result<PathBuf> {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(&order.folder).args(["build", "--quiet", "--release"]);
+    let made = order.folder.join("target");
+    cargo.env("CARGO_TARGET_DIR", &made).env_remove("RUSTFLAGS");
+    let program = match order.target.platform {
+        None => made.join("release/application"),
+        Some(platform) => {
+            image::prepare(&mut cargo, platform.target())?;
+            cargo.args(["--target", platform.target()]);
+            made.join(platform.target()).join("release/application")
+        }
+    };
+    let output = cargo.output().context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("cannot build the program:\n{}", String::from_utf8_lossy(&output.stderr).trim_end());
+    }
+    Ok(program)
+}
+
+/// A built program for a board, to be run in its emulator.
+pub fn image(target: Target, path: &Path) -> Option<Image> {
+    target.platform.map(|platform| Image { path: path.to_path_buf(), platform, model: target.model() })
+}

@@ -1,0 +1,74 @@
+//! For what a program is built: a port, a number of processors, and the compiler for its C.
+
+use inspect::{Model, Platform};
+
+/// For what a program is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// The board; none for this machine.
+    pub platform: Option<Platform>,
+    /// How many processors.
+    pub processors: usize,
+}
+
+impl Target {
+    /// The C compiler and what makes it compile for the target.
+    pub fn compiler(self) -> (&'static str, &'static [&'static str]) {
+        match self.platform {
+            None => ("cc", &[]),
+            Some(Platform::M33) => {
+                ("arm-none-eabi-gcc", &["-mcpu=cortex-m33", "-mthumb", "-mfloat-abi=soft", "-ffreestanding"])
+            }
+            Some(Platform::A9) => {
+                ("arm-none-eabi-gcc", &["-mcpu=cortex-a9", "-marm", "-mfloat-abi=soft", "-ffreestanding"])
+            }
+            Some(Platform::Rp2040) => ("arm-none-eabi-gcc", &["-mcpu=cortex-m0plus", "-mthumb", "-ffreestanding"]),
+        }
+    }
+
+    /// What the port's `MINIMUM_STACK` is.
+    pub fn minimum_stack(self) -> u64 {
+        match self.platform {
+            None => 32 * 1024,
+            Some(Platform::M33 | Platform::Rp2040) => 256,
+            Some(Platform::A9) => 2 * 4096 + 512,
+        }
+    }
+
+    /// What the port's `LOWEST_INTERRUPT_MASK` is: the highest priority of an interrupt.
+    pub fn highest_interrupt(self) -> i64 {
+        match self.platform {
+            None => -7,
+            Some(Platform::M33) => -5,
+            Some(Platform::A9) => -6,
+            Some(Platform::Rp2040) => -3,
+        }
+    }
+
+    /// Which board it is, of those that the port has.
+    pub fn model(self) -> Model {
+        if self.processors == 1 { Model::Uni } else { Model::Multi }
+    }
+
+    /// The port, as a Rust type.
+    pub fn port(self) -> &'static str {
+        match (self.platform, self.processors) {
+            (None, _) => "rtos_host::Host",
+            (Some(Platform::M33), 1) => "cortex_m33::CortexM33<cortex_m33::boards::Mps2An505>",
+            (Some(Platform::M33), _) => "cortex_m33::CortexM33<cortex_m33::boards::MuscaB1>",
+            (Some(Platform::A9), 1) => "cortex_a9::CortexA9<cortex_a9::boards::Zynq7000>",
+            (Some(Platform::A9), _) => "cortex_a9::CortexA9<cortex_a9::boards::RealViewPbxA9>",
+            (Some(Platform::Rp2040), _) => "rp2040::Rp2040",
+        }
+    }
+
+    /// The name of the port's crate in Rust, and its package and folder below `rtos/ports`.
+    pub fn port_crate(self) -> (&'static str, &'static str, &'static str) {
+        match self.platform {
+            None => ("rtos_host", "kizami-rtos-host", "host"),
+            Some(Platform::M33) => ("cortex_m33", "kizami-rtos-cortex-m33", "cortex-m33"),
+            Some(Platform::A9) => ("cortex_a9", "kizami-rtos-cortex-a9", "cortex-a9"),
+            Some(Platform::Rp2040) => ("rp2040", "kizami-rtos-rp2040", "rp2040"),
+        }
+    }
+}

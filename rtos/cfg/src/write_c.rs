@@ -1,0 +1,84 @@
+//! What is written in C: the names of objects, and the functions that know the application's own types.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::model::{C, Config, KINDS, Notify, What};
+use crate::parse::Item;
+use crate::target::Target;
+
+/// `kernel_cfg.h`: the numbers of the objects, and what is known of the target.
+pub fn header(names: &BTreeMap<&'static str, Vec<String>>, target: Target) -> String {
+    let mut text = String::from("/* Made by rtos-cfg. */\n#ifndef KERNEL_CFG_H\n#define KERNEL_CFG_H\n\n");
+    for (_, api, count) in KINDS {
+        let names = names.get(api).map_or(&[][..], |names| names);
+        for (index, name) in names.iter().enumerate() {
+            text += &format!("#define {name} {}\n", index + 1);
+        }
+        text += &format!("#define {count} {}\n\n", names.len());
+    }
+    let _ = writeln!(text, "/* The smallest stack of a task, and how many processors there are. */");
+    let _ = writeln!(text, "#define TARGET_MIN_STKSZ {}", target.minimum_stack());
+    let _ = writeln!(text, "#define TNUM_PRCID {}\n", target.processors);
+    text + "#endif\n"
+}
+
+/// `kernel_cfg.c`: for each function of the application that the kernel calls, one that calls it with its exinf. So the C
+/// compiler checks both, and says where in the `.cfg` file they are wrong.
+pub fn source(items: &[Item], config: &Config) -> String {
+    let mut text = String::from("/* Made by rtos-cfg. */\n#include <kernel.h>\n#include \"kernel_cfg.h\"\n");
+    for item in items {
+        if let Item::Directive(line, place) = item {
+            // Those that leave statements out have done so.
+            if ["#include", "#define", "#undef", "#pragma"].iter().any(|one| line.replace(' ', "").starts_with(one)) {
+                let _ = writeln!(text, "#line {} \"{}\"\n{line}", place.line, place.file);
+            }
+        }
+    }
+    for object in &config.objects {
+        match &object.what {
+            What::Task { entry, exinf, .. } => {
+                let _ = writeln!(text, "const intptr_t kernel_exinf_{} =\n{};", object.name, at(&cast(exinf)));
+                call(&mut text, &format!("kernel_start_{}", object.name), entry, exinf);
+                text.truncate(text.trim_end().len() - 1);
+                text += "\n    (void)ext_tsk();\n}\n";
+            }
+            What::Cyclic { notify, .. } | What::Alarm { notify } => {
+                let name = format!("kernel_notify_{}", object.name);
+                match notify {
+                    Notify::Handler(function, exinf) => call(&mut text, &name, function, exinf),
+                    Notify::Statement(statement) => {
+                        let _ = writeln!(text, "void {name}(void *unused)\n{{\n(void)unused;\n{};\n}}", at(statement));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    for (number, service) in config.services.iter().enumerate() {
+        call(&mut text, &format!("kernel_service_{number}"), &service.handler, &service.exinf);
+    }
+    for (name, routines) in [("kernel_initialise", &config.initial), ("kernel_terminate", &config.terminal)] {
+        let _ = writeln!(text, "void {name}(void)\n{{");
+        for (function, exinf) in routines {
+            let call =
+                C { text: format!("({})((EXINF)({}))", function.text, exinf.text), place: function.place.clone() };
+            let _ = writeln!(text, "{};", at(&call));
+        }
+        text += "}\n";
+    }
+    text
+}
+
+fn cast(c: &C) -> C {
+    C { text: format!("(intptr_t)({})", c.text), place: c.place.clone() }
+}
+
+fn at(c: &C) -> String {
+    format!("#line {} \"{}\"\n{}", c.place.line, c.place.file, c.text)
+}
+
+fn call(text: &mut String, name: &str, function: &C, exinf: &C) {
+    let call = C { text: format!("({})((EXINF)({}))", function.text, exinf.text), place: function.place.clone() };
+    let _ = writeln!(text, "void {name}(void *unused)\n{{\n(void)unused;\n{};\n}}", at(&call));
+}

@@ -1,0 +1,151 @@
+//! The kernel of a configuration, in Rust.
+
+use std::fmt::Write;
+
+use crate::model::{Class, Config, KINDS, Object, What};
+use crate::target::Target;
+
+/// `main.rs` of the program.
+pub fn program(config: &Config, target: Target) -> String {
+    let (port_crate, ..) = target.port_crate();
+    let host = target.platform.is_none();
+    let mut text = String::from("//! Made by rtos-cfg.\n");
+    if !host {
+        text += "#![no_std]\n#![no_main]\n";
+    }
+    text += "#![allow(unused_imports, non_upper_case_globals)]\n\n";
+    let model =
+        if target.processors == 1 { "rtos::Uni".to_string() } else { format!("rtos::Multi<{}>", target.processors) };
+    text += &format!(
+        "use rtos::{{Handler, Pinned, Shared, TaskSetup}};\n\ntype Port = {};\ntype Model = {model};\n\n",
+        target.port()
+    );
+    text += &externals(config);
+    text += "rtos::kernel! {\n    pub struct App: Kernel<Port = Port, Model = Model>;\n";
+    for (section, api, _) in KINDS {
+        let objects: Vec<&Object> = config.of(api).collect();
+        if objects.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "    {section} {{");
+        for object in objects {
+            let _ = writeln!(text, "        // {}", object.place);
+            let _ = writeln!(text, "        {}: {} = {};", object.name, domain(object.class), setup(object));
+        }
+        text += "    }\n";
+    }
+    if !config.services.is_empty() {
+        text += "    interrupts {\n";
+        for (number, service) in config.services.iter().enumerate() {
+            // SAFETY in the text: the C function is for this.
+            let handler = format!("unsafe {{ Handler::foreign(kernel_service_{number}, core::ptr::null_mut()) }}");
+            let enabled = if service.enabled { ".enabled()" } else { "" };
+            let _ = writeln!(
+                text,
+                "        rtos::Interrupt::create({}, {handler}).priority({}).on({}){enabled};",
+                service.line, service.priority, service.processor
+            );
+        }
+        text += "    }\n";
+    }
+    text += "    initialise || unsafe { kernel_initialise() };\n    terminate || unsafe { kernel_terminate() };\n}\n\n";
+    text += "rtos_c::c_interface!(App);\n\n";
+    text += "/// Prints text for the application.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_print(text: *const core::ffi::c_char) {\n    let text = unsafe { core::ffi::CStr::from_ptr(text) };\n";
+    let print = if host { "rtos_host::print".to_string() } else { format!("{port_crate}::terminal::print") };
+    let _ = writeln!(text, "    {print}(format_args!(\"{{}}\", text.to_str().unwrap_or(\"(not UTF-8)\\n\")));\n}}\n");
+    if host {
+        text += "fn main() {\n    rtos_host::run::<App>()\n}\n";
+    } else {
+        let _ = writeln!(text, "{port_crate}::image!(App);\n");
+        let _ = writeln!(
+            text,
+            "#[panic_handler]\nfn panic(info: &core::panic::PanicInfo<'_>) -> ! {{\n    {print}(format_args!(\"{{info}}\\n\"));\n    {port_crate}::terminal::exit(1)\n}}"
+        );
+    }
+    text
+}
+
+fn externals(config: &Config) -> String {
+    let mut text = String::from("unsafe extern \"C\" {\n    fn kernel_initialise();\n    fn kernel_terminate();\n");
+    for object in &config.objects {
+        match object.what {
+            What::Task { .. } => {
+                let _ = writeln!(text, "    static kernel_exinf_{}: isize;", object.name);
+                let _ = writeln!(text, "    fn kernel_start_{}(exinf: *mut ());", object.name);
+            }
+            What::Cyclic { .. } | What::Alarm { .. } => {
+                let _ = writeln!(text, "    fn kernel_notify_{}(unused: *mut core::ffi::c_void);", object.name);
+            }
+            _ => {}
+        }
+    }
+    for number in 0..config.services.len() {
+        let _ = writeln!(text, "    fn kernel_service_{number}(unused: *mut core::ffi::c_void);");
+    }
+    text + "}\n\n"
+}
+
+fn domain(class: Class) -> String {
+    match class {
+        Class::Pinned(place) => format!("Pinned<{place}>"),
+        Class::All(_) | Class::Only(_) => "Shared".to_string(),
+    }
+}
+
+/// What says on which processors a task or a notification is.
+fn placed(class: Class) -> String {
+    match class {
+        Class::All(0) | Class::Pinned(_) => String::new(),
+        Class::All(place) => format!(".on({place})"),
+        Class::Only(place) => format!(".only_on({:#b})", 1u32 << place),
+    }
+}
+
+fn setup(object: &Object) -> String {
+    let flag = |on: bool, text: &'static str| if on { text } else { "" };
+    let domain = domain(object.class);
+    let name = &object.name;
+    let handler = format!("unsafe {{ Handler::foreign(kernel_notify_{name}, core::ptr::null_mut()) }}");
+    match &object.what {
+        What::Task { active, queues, priority, stack, .. } => format!(
+            "TaskSetup::foreign(kernel_start_{name}, (&raw const kernel_exinf_{name}) as *mut ()).priority({priority}).stack({stack}){}{}{}",
+            placed(object.class),
+            flag(*active, ".active()"),
+            flag(!queues, ".no_queue()"),
+        ),
+        What::Semaphore { by_priority, initial, most } => {
+            format!("Semaphore::create({initial}, {most}){}", flag(*by_priority, ".by_priority()"))
+        }
+        What::EventFlag { by_priority, many, clearing, initial } => format!(
+            "EventFlag::create({initial}){}{}{}",
+            flag(*by_priority, ".by_priority()"),
+            flag(*many, ".many()"),
+            flag(*clearing, ".clearing()"),
+        ),
+        What::DataQueue { by_priority, words } => {
+            format!("DataQueue::create({words}){}", flag(*by_priority, ".by_priority()"))
+        }
+        What::PriorityDataQueue { by_priority, words, lowest } => {
+            format!("PriorityDataQueue::create({words}, {lowest}){}", flag(*by_priority, ".by_priority()"))
+        }
+        What::Mutex { by_priority, ceiling, inheriting } => format!(
+            "Mutex::create(){}{}{}",
+            flag(*by_priority, ".by_priority()"),
+            ceiling.map_or(String::new(), |ceiling| format!(".ceiling({ceiling})")),
+            flag(*inheriting, ".inheriting()"),
+        ),
+        What::MessageBuffer { by_priority, longest, size } => {
+            format!("MessageBuffer::create({longest}, {size}){}", flag(*by_priority, ".by_priority()"))
+        }
+        What::MemoryPool { by_priority, blocks, size } => {
+            format!("MemoryPool::create({blocks}, {size}){}", flag(*by_priority, ".by_priority()"))
+        }
+        What::Cyclic { started, period, phase, .. } => format!(
+            "rtos::CyclicBlock::foreign::<{domain}>({period}, {handler}).phase({phase}){}{}",
+            placed(object.class),
+            flag(*started, ".started()"),
+        ),
+        What::Alarm { .. } => format!("rtos::AlarmBlock::foreign::<{domain}>({handler}){}", placed(object.class)),
+        What::SpinLock => "SpinLock::create()".to_string(),
+    }
+}

@@ -1,0 +1,92 @@
+//! What cannot be is refused, with its file and line, before anything is built.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What `rtos-cfg` says of a configuration.
+fn refused(name: &str, text: &str, arguments: &[&str]) -> String {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("refused-{name}"));
+    std::fs::create_dir_all(&folder).unwrap();
+    let declared = "#include <kernel.h>\nextern void task(EXINF exinf);\n#define SMALL 64\n";
+    std::fs::write(folder.join("app.h"), declared).unwrap();
+    std::fs::write(folder.join("app.cfg"), text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rtos-cfg"))
+        .current_dir(&folder)
+        .args(["app.cfg", "--folder", "build"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(!output.status.success(), "it was built");
+    String::from_utf8_lossy(&output.stderr).trim_end().to_string()
+}
+
+const TASK: &str = "#include \"app.h\"\nCRE_TSK(A, { TA_ACT, 0, task, 5, 65536, NULL });\n";
+
+#[test]
+fn a_stack_that_is_too_small() {
+    let text = "#include \"app.h\"\n\nCRE_TSK(A, { TA_ACT, 0, task, 5,\n  SMALL * 2, NULL });\n";
+    let said = refused("stack", text, &["--target", "m33"]);
+    assert_eq!(said, "app.cfg:4: error: the stack has 128 bytes, and this target needs at least 256 (E_PAR)");
+}
+
+#[test]
+fn a_name_twice() {
+    let said = refused("name", &format!("{TASK}CRE_SEM(A, {{ TA_NULL, 0, 1 }});\n"), &[]);
+    assert_eq!(said, "app.cfg:3: error: there is a 'A' already, at app.cfg:2 (E_OBJ)");
+}
+
+#[test]
+fn a_class_that_the_target_does_not_have() {
+    let text = "CLASS(CLS_PRC2) {\n  CRE_SEM(S, { TA_NULL, 0, 1 });\n}\n";
+    let said = refused("class", text, &[]);
+    assert_eq!(said, "app.cfg:1: error: 'CLS_PRC2' names a processor; the target has 1 (E_RSATR)");
+    let said = refused("class-3", &text.replace('2', "3"), &["--processors", "2"]);
+    assert_eq!(said, "app.cfg:1: error: 'CLS_PRC3' names a processor; the target has 2 (E_RSATR)");
+    let said = refused("class-x", &text.replace("CLS_PRC2", "OTHER"), &[]);
+    assert!(said.starts_with("app.cfg:1: error: there is no class 'OTHER'; there are CLS_PRCn"), "{said}");
+}
+
+#[test]
+fn values_out_of_their_ranges() {
+    let cases = [
+        ("CRE_TSK(A, { 0, 0, task, 17, 65536, NULL });", "the priority is 17, and must be from 1 to 16 (E_PAR)"),
+        ("CRE_TSK(A, { 8, 0, task, 1, 65536, NULL });", "the attribute 0x8 has bits that mean nothing here (E_RSATR)"),
+        (
+            "CRE_TSK(A, { 0, 0, task, 1, 65536, mine });",
+            "the stack must be NULL: the kernel makes the memory itself (E_NOSPT)",
+        ),
+        ("CRE_SEM(A, { 0, 2, 1 });", "the number of resources is 2, and must be from 0 to 1 (E_PAR)"),
+        ("CRE_PDQ(A, { 0, 4, 0, NULL });", "the lowest priority is 0, and must be from 1 to 16 (E_PAR)"),
+        ("CRE_CYC(A, { 0, { TNFY_ACTTSK, B }, 0, 0 });", "the period is 0, and must be from 1 to 4000000000 (E_PAR)"),
+        ("CRE_ALM(A, { 0, { TNFY_NOTHING } });", "there is no notification 'TNFY_NOTHING' (E_PAR)"),
+        ("CRE_ISR(A, { 0, 0, 9, task, 1 });", "line 9 has no CFG_INT (E_OBJ)"),
+        ("CRE_XYZ(A, { 0 });", "there is no static API 'CRE_XYZ' (E_RSFN)"),
+        ("CRE_SEM(1A, { 0, 0, 1 });", "'1A' is not a name"),
+    ];
+    for (number, (statement, what)) in cases.into_iter().enumerate() {
+        let said = refused(&format!("value-{number}"), &format!("#include \"app.h\"\n\n{statement}\n"), &[]);
+        assert_eq!(said, format!("app.cfg:3: error: {what}"));
+    }
+}
+
+#[test]
+fn every_fault_is_told_at_once() {
+    let said = refused("all", "CRE_SEM(A, { 0, 2, 1 });\nCRE_SEM(B, { 0, 3, 1 });\n", &[]);
+    assert_eq!(said.lines().count(), 2, "{said}");
+}
+
+#[test]
+fn what_the_c_compiler_refuses() {
+    let said = refused("c", "#include \"app.h\"\n\nCRE_SEM(A, { TA_NULL, UNKNOWN, 1 });\n", &[]);
+    assert!(said.contains("app.cfg:3:") && said.contains("UNKNOWN"), "{said}");
+    let said = refused("function", "#include \"app.h\"\n\nCRE_TSK(A, { 0, 0, nobody, 5, 65536, NULL });\n", &[]);
+    assert!(said.contains("app.cfg:3:") && said.contains("nobody"), "{said}");
+}
+
+#[test]
+fn what_the_preprocessor_leaves_out_is_not_there() {
+    // `B` is left out, so `A` twice is what is wrong, and nothing else.
+    let text = "#include \"app.h\"\n#ifdef NEVER\nCRE_SEM(B, { 0, 9, 1 });\n#endif\nCRE_SEM(A, { 0, 0, 1 });\nCRE_SEM(A, { 0, 0, 1 });\n";
+    let said = refused("left-out", text, &[]);
+    assert_eq!(said, "app.cfg:6: error: there is a 'A' already, at app.cfg:5 (E_OBJ)");
+}
