@@ -183,6 +183,14 @@ impl<K: Kernel, D: Domain> DataQueue<K, D> {
 }
 
 impl<K: Kernel> DataQueueBlock<K> {
+    /// Whether tasks wait to send only while it is full, and to receive only while it is empty.
+    pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
+        let (count, most) = (self.count.get(held), self.words.len());
+        let (senders, receivers) =
+            (self.senders.tasks.first(held).is_some(), self.receivers.tasks.first(held).is_some());
+        count <= most && (!senders || count == most) && (!receivers || count == 0) && !(senders && receivers)
+    }
+
     /// Keeps a word; there is room.
     #[inline(always)]
     fn push(&self, word: usize, held: Held<'_>) {

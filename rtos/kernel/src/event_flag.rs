@@ -1,6 +1,6 @@
 //! Event flags: a pattern of bits, and the tasks that wait for some of them.
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Held};
 use crate::context::{Context, Domain};
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -140,6 +140,16 @@ impl<K: Kernel, D: Domain> EventFlag<K, D> {
 }
 
 impl<K: Kernel> EventFlagBlock<K> {
+    /// Whether nobody waits for what is there.
+    pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
+        let pattern = self.pattern.get(held);
+        let mut waiting = self.waiting.tasks.iter(held);
+        waiting.all(|task| match task.waiting.get(held) {
+            Waiting::Flags(_, wanted, mode) => !satisfied(pattern, wanted, mode),
+            _ => false,
+        }) && (self.many || self.waiting.tasks.iter(held).count() <= 1)
+    }
+
     /// Tasks wait in the order of their priorities: TA_TPRI.
     pub const fn by_priority(mut self) -> Self {
         self.waiting.by_priority = true;

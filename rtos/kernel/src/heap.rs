@@ -125,6 +125,17 @@ impl<K: Kernel> Heap<K> {
         place == 1
     }
 
+    /// Whether every deadline knows its place, and none is before the one above it.
+    pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
+        let Some((_, now)) = self.first(held) else { return true };
+        (1..=self.length.get(held)).all(|place| {
+            let Some(event) = self.at(place, held) else { return false };
+            let Some(parent) = self.at((place / 2).max(1), held) else { return false };
+            let when = |event: Event<K>| after(event.deadline().at.get(held), now);
+            event.deadline().place.get(held) == place && when(parent) <= when(event)
+        })
+    }
+
     #[inline(always)]
     fn at(&self, place: u32, held: Held<'_>) -> Option<Event<K>> {
         self.slots.get(held).get(place as usize - 1)?.0.get(held)

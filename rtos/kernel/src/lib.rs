@@ -11,6 +11,7 @@
 #![allow(clippy::declare_interior_mutable_const)]
 
 mod alarm;
+mod audit;
 mod cell;
 mod config;
 mod context;
@@ -41,6 +42,7 @@ mod task;
 mod time;
 
 pub use alarm::{Alarm, AlarmBlock};
+pub use audit::{Finding, audit};
 pub use context::{Anywhere, Context, Domain, InHandler, InTask, Kind, Known, Pinned, Placed, Shared};
 pub use cyclic::{Cyclic, CyclicBlock};
 pub use data_queue::{DataQueue, DataQueueBlock, DataQueueSetup};

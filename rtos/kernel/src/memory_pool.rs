@@ -212,6 +212,16 @@ impl<K: Kernel> MemoryPoolBlock<K> {
         Block { start, size: self.words * 8 }
     }
 
+    /// Whether its free blocks are counted, and tasks wait only while there is none.
+    pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
+        let (used, most) = (self.used.get(held), self.entries.len());
+        let next = |&index: &usize| self.entries.get(index).map(|entry| entry.0.get(held));
+        let linked = core::iter::successors(Some(self.free.get(held)), next).take(most + 1);
+        let returned = linked.take_while(|&index| index < most).count();
+        let count = self.count.get(held);
+        count == most - used + returned && (count == 0 || self.waiting.tasks.first(held).is_none())
+    }
+
     fn take(&self, held: Held<'_>) -> Option<usize> {
         let free = self.free.get(held);
         let index = match self.entries.get(free) {

@@ -243,6 +243,27 @@ pub(crate) fn serve_senders<K: Kernel, D: Domain, C: Context>(
 }
 
 impl<K: Kernel> MessageBufferBlock<K> {
+    /// Whether its messages add up to what is in use, and nobody waits who need not.
+    pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
+        let (mut place, mut used) = (self.first.get(held), 0);
+        for _ in 0..self.count.get(held) {
+            let mut length = [0; 4];
+            for (offset, byte) in length.iter_mut().enumerate() {
+                // SAFETY: a message begins there, if all is well; the place is below the size in any case.
+                *byte = unsafe { self.memory.add((place + offset) % self.size.max(1)).read() };
+            }
+            let length = room((u32::from_ne_bytes(length) as usize).min(self.size));
+            used += length;
+            place = self.wrap((place + length).min(2 * self.size));
+        }
+        let first_fits = match self.senders.tasks.first(held).map(|sender| sender.waiting.get(held)) {
+            Some(Waiting::SendMessage(_, _, length)) => room(length) <= self.size - used.min(self.size),
+            _ => false,
+        };
+        let receivers = self.receivers.tasks.first(held).is_some();
+        used == self.used.get(held) && !first_fits && !(receivers && self.count.get(held) > 0)
+    }
+
     /// Keeps a message. False if there is no room.
     fn push(&self, message: &[u8], held: Held<'_>) -> bool {
         let used = self.used.get(held);

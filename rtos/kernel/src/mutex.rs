@@ -135,6 +135,8 @@ impl<K: Kernel, D: Domain> Mutex<K, D> {
 
     #[inline(always)]
     fn take<C: Context>(self, service: &Service<K, D, C>) -> Result<bool, Error> {
+        // Its owner's priority changes under its lock.
+        service.is_of_caller()?;
         let held = service.held();
         let me = service.running();
         if let Protocol::Ceiling(ceiling) = self.block.protocol
@@ -171,6 +173,14 @@ impl<K: Kernel> MutexBlock<K> {
     pub const fn inheriting(mut self) -> Self {
         self.protocol = Protocol::Inheritance;
         self.by_priority()
+    }
+
+    /// Whether who holds it has it among its mutexes, and nobody waits for it if nobody holds it.
+    pub(crate) fn is_sound(&'static self, held: Held<'_>) -> bool {
+        match self.owner.get(held) {
+            None => self.waiting.tasks.first(held).is_none(),
+            Some(owner) => mutexes(owner, held).any(|mutex| core::ptr::eq(mutex, self)),
+        }
     }
 
     /// The priority that holding it gives.
@@ -252,6 +262,13 @@ pub(crate) fn settle<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C
     if let Waiting::Mutex(mutex) = tcb.waiting.get(held) {
         settle_owner(service, mutex);
     }
+}
+
+/// Whether a task has the priority that its base and its mutexes make.
+pub(crate) fn is_settled<K: Kernel>(tcb: &Tcb<K>, held: Held<'_>) -> bool {
+    let given = mutexes(tcb, held).filter_map(|mutex| mutex.gives(held)).min();
+    let base = tcb.standing.get(held).base;
+    tcb.priority.get() == given.map_or(base, |given| given.min(base))
 }
 
 /// After a change among those who wait for a mutex: what its owner inherits.

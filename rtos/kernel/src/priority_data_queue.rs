@@ -197,6 +197,18 @@ impl<K: Kernel, D: Domain> PriorityDataQueue<K, D> {
 }
 
 impl<K: Kernel> PriorityDataQueueBlock<K> {
+    /// Whether its words are in order and counted, and tasks wait to send only while it is full, and to receive only while
+    /// it is empty.
+    pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
+        let (count, most) = (self.count.get(held), self.entries.len());
+        let (senders, receivers) =
+            (self.senders.tasks.first(held).is_some(), self.receivers.tasks.first(held).is_some());
+        let words = || core::iter::successors(self.first.get(held), move |entry| entry.next.get(held)).take(most + 1);
+        let ordered = words().zip(words().skip(1)).all(|(a, b)| a.priority.get(held) <= b.priority.get(held));
+        let waiting = (!senders || count == most) && (!receivers || count == 0) && !(senders && receivers);
+        ordered && words().count() == count && waiting
+    }
+
     /// Keeps a word behind those of its priority and above. False if there is no room.
     fn push(&self, word: usize, rank: u8, held: Held<'_>) -> bool {
         let entry = match self.free.get(held) {

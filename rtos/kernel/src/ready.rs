@@ -108,6 +108,16 @@ impl<K: Kernel> Ready<K> {
         self.top.set(first.unwrap_or_else(|| self.idle.get()), held);
     }
 
+    /// The queue of a priority.
+    pub(crate) fn queue_of(&self, priority: usize) -> &Ring<K> {
+        &self.queues[priority % PRIORITIES]
+    }
+
+    /// Whether the bit of a priority is set.
+    pub(crate) fn has(&self, priority: usize, held: Held<'_>) -> bool {
+        self.bits.get(held) & bit(priority) != 0
+    }
+
     /// How many tasks of that priority can run.
     pub(crate) fn count(&self, priority: u8, held: Held<'_>) -> usize {
         self.queues[usize::from(priority) % PRIORITIES].iter(held).count()

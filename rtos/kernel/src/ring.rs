@@ -115,6 +115,23 @@ impl<K: Kernel> Ring<K> {
         }
     }
 
+    /// Whether the links go round, in both directions, within so many tasks.
+    pub(crate) fn is_sound(&self, most: usize, held: Held<'_>) -> bool {
+        let Some(first) = self.first.get(held) else { return true };
+        let mut task = first;
+        for _ in 0..=most {
+            let after = next(task, held);
+            if !core::ptr::eq(previous(after, held), task) {
+                return false;
+            }
+            task = after;
+            if core::ptr::eq(task, first) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The tasks, from the first on. The queue must not be changed meanwhile.
     pub(crate) fn iter<'a>(&self, held: Held<'a>) -> Tasks<'a, K> {
         let first = self.first.get(held);

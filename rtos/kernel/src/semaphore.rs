@@ -1,6 +1,6 @@
 //! Semaphores: a count of resources, and the tasks that wait for one.
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Held};
 use crate::context::{Context, Domain};
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -103,6 +103,12 @@ impl<K: Kernel, D: Domain> Semaphore<K, D> {
 }
 
 impl<K: Kernel> SemaphoreBlock<K> {
+    /// Whether tasks wait only while there is nothing, and there is not more than can be.
+    pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
+        let count = self.count.get(held);
+        count <= self.most && (count == 0 || self.waiting.tasks.first(held).is_none())
+    }
+
     /// Tasks wait in the order of their priorities: TA_TPRI.
     pub const fn by_priority(mut self) -> Self {
         self.waiting.by_priority = true;

@@ -124,6 +124,13 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         self.here.running.get()
     }
 
+    /// E_OACV if the calling task belongs to another domain than the object, so that the object's lock does not guard it.
+    #[inline(always)]
+    pub(crate) fn is_of_caller(&self) -> Result<(), Error> {
+        let unknown = K::Model::PROCESSORS > 1 && (D::KNOWN == Known::Later || C::PLACE != D::KNOWN);
+        if unknown && self.running().class.pinned() != self.domain.place() { Err(Error::OACV) } else { Ok(()) }
+    }
+
     /// E_CTX where there is no task that could wait, or it must not give way; E_RASTER if it has been asked to end;
     /// E_OACV if it belongs to another domain than the object, so that the two have no queue in common.
     #[inline(always)]
@@ -131,14 +138,8 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         if !self.in_task() || !self.here.dispatching.get(self.held()) {
             return Err(Error::CTX);
         }
-        let me = self.running();
-        if K::Model::PROCESSORS > 1
-            && (D::KNOWN == Known::Later || C::PLACE != D::KNOWN)
-            && me.class.pinned() != self.domain.place()
-        {
-            return Err(Error::OACV);
-        }
-        if me.standing.get(self.held()).asked_to_end {
+        self.is_of_caller()?;
+        if self.running().standing.get(self.held()).asked_to_end {
             return Err(Error::RASTER);
         }
         Ok(())

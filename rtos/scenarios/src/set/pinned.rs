@@ -74,7 +74,11 @@ pub(super) fn run(cx: Cx) {
     // (E)
     if PROCESSORS > 1 {
         same(SEM_PINNED.twai(Timeout::POLL, Anywhere), Err(Error::OACV));
-        play_pinned(false, |_: P| same(SEM_PRI.twai(Timeout::POLL, Anywhere), Err(Error::OACV)));
+        play_pinned(false, |_: P| {
+            same(SEM_PRI.twai(Timeout::POLL, Anywhere), Err(Error::OACV));
+            same(MUTEX.ploc(Anywhere), Err(Error::OACV));
+            same(CEILING.ploc(Anywhere), Err(Error::OACV));
+        });
         same(PINNED.act(Anywhere), Ok(()));
         play(FAR_HIGH, |_| {
             same(PINNED.act(Anywhere), Err(Error::OACV));

@@ -1,0 +1,71 @@
+//! The long stress: tasks on two processors call random services on random objects, with random arguments, and after each
+//! the oracle looks whether everything that the kernel keeps fits together. Handlers do the same meanwhile.
+//!
+//! `cargo run --release -p kizami-rtos-stress -- --seconds 3600`
+
+mod objects;
+mod step;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+
+/// Random services on two processors of this machine, with an oracle after each.
+#[derive(Parser)]
+#[command(name = "rtos-stress", version)]
+struct Arguments {
+    /// For how long
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// What the random numbers begin with; which of them meet, the machine decides
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+/// The steps of all tasks and handlers, and how often the oracle has looked.
+pub static STEPS: AtomicU64 = AtomicU64::new(0);
+pub static AUDITS: AtomicU64 = AtomicU64::new(0);
+/// How often the tasks begin.
+pub static BEGUN: AtomicU64 = AtomicU64::new(0);
+pub static SEED: AtomicU64 = AtomicU64::new(0);
+/// Whether it is time to end.
+pub static OVER: AtomicBool = AtomicBool::new(false);
+
+fn main() {
+    let arguments = Arguments::parse();
+    let seed = arguments.seed.unwrap_or_else(|| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(1, |now| now.as_nanos() as u64)
+    });
+    SEED.store(seed, Relaxed);
+    println!("two processors, seed {seed}, {} s", arguments.seconds);
+    std::thread::spawn(move || watch(Duration::from_secs(arguments.seconds)));
+    rtos_host::run::<objects::App>()
+}
+
+/// Says how far it is, sees that it does not stand still, and ends it. This thread is none of the kernel's.
+fn watch(time: Duration) {
+    const STILL: Duration = Duration::from_secs(30);
+    let began = Instant::now();
+    let (mut before, mut moved, mut told) = (0, Instant::now(), Instant::now());
+    while began.elapsed() < time {
+        std::thread::sleep(Duration::from_millis(200));
+        let steps = STEPS.load(Relaxed);
+        if steps != before {
+            (before, moved) = (steps, Instant::now());
+        }
+        if moved.elapsed() > STILL {
+            println!("finding: nothing has happened for {} s, after {steps} steps", STILL.as_secs());
+            std::process::exit(1);
+        }
+        if told.elapsed() > Duration::from_secs(10) {
+            told = Instant::now();
+            println!("{:>5} s: {steps} steps, {} audits", began.elapsed().as_secs(), AUDITS.load(Relaxed));
+        }
+    }
+    OVER.store(true, Relaxed);
+    let (steps, audits, begun) = (STEPS.load(Relaxed), AUDITS.load(Relaxed), BEGUN.load(Relaxed));
+    println!("no finding in {} s: {steps} steps, {audits} audits, {begun} tasks begun", began.elapsed().as_secs());
+    std::process::exit(0);
+}

@@ -1,0 +1,13 @@
+//! A few seconds of the stress, which by itself runs as long as one likes.
+
+use std::process::Command;
+
+#[test]
+fn a_few_seconds_without_a_finding() {
+    let output = Command::new(env!("CARGO_BIN_EXE_rtos-stress")).args(["--seconds", "5"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    let audits =
+        said.lines().last().and_then(|line| line.split(" steps, ").nth(1)?.split(' ').next()?.parse::<u64>().ok());
+    assert!(audits.is_some_and(|audits| audits > 1_000), "{said}");
+}
