@@ -115,6 +115,11 @@ pub struct Block {
 unsafe impl Send for Block {}
 
 impl Block {
+    /// Gives up the block for its address, which can be sent to whoever is to have it: see [`MemoryPool::block_at`].
+    pub fn into_address(self) -> usize {
+        self.start.as_ptr().expose_provenance()
+    }
+
     /// Where it begins.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
@@ -158,6 +163,16 @@ impl<K: Kernel, D: Domain> MemoryPool<K, D> {
         let service = self.enter_in_task(cx)?;
         let taken = self.block.take(service.held());
         service.leave(taken.map(|index| self.block.at(index)).ok_or(Error::TMOUT))
+    }
+
+    /// The block with the address that [`Block::into_address`] has given.
+    ///
+    /// # Safety
+    /// It is a block of this pool, and nobody else makes a block of that address.
+    pub unsafe fn block_at(self, address: usize) -> Block {
+        // SAFETY: as the caller says; a block does not begin at zero.
+        let start = unsafe { NonNull::new_unchecked(core::ptr::with_exposed_provenance_mut(address)) };
+        Block { start, size: self.block.words * 8 }
     }
 
     /// rel_mpf: gives a block back, or to the first task that waits for one. E_PAR if it is not one of this pool, which
