@@ -79,7 +79,8 @@ fn skipped(what: &str) {
 /// What a build of the lab is made of, by path in the workspace.
 fn sources(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
-    let mut open: Vec<PathBuf> = ["Cargo.toml", "Cargo.lock", "lab", "otp", "rtos", "examples"].map(PathBuf::from).to_vec();
+    let mut open: Vec<PathBuf> =
+        ["Cargo.toml", "Cargo.lock", "lab", "otp", "rtos", "examples"].map(PathBuf::from).to_vec();
     while let Some(path) = open.pop() {
         let whole = workspace.join(&path);
         if whole.is_dir() {

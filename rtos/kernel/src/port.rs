@@ -86,7 +86,12 @@ pub unsafe trait Port: Sized + 'static {
     ///
     /// # Safety
     /// As [`switch`](Self::switch).
-    unsafe fn leave(from: Option<&Saved>, on: &Saved, next: unsafe extern "C" fn(*const ()) -> !, argument: *const ());
+    unsafe fn leave(
+        from: Option<&Saved>,
+        on: &Saved,
+        next: unsafe extern "C-unwind" fn(*const ()) -> !,
+        argument: *const (),
+    );
     /// Goes on with a task, without saving what runs.
     ///
     /// # Safety

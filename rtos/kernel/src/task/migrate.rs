@@ -107,7 +107,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
 }
 
 /// Hands over the task that has just left its stack, and runs what should run now.
-unsafe extern "C" fn moved<K: Kernel>(here: *const ()) -> ! {
+unsafe extern "C-unwind" fn moved<K: Kernel>(here: *const ()) -> ! {
     // SAFETY: `move_myself` has given the processor.
     let here = unsafe { &*here.cast::<Processor<K>>() };
     // SAFETY: `move_myself` has locked the processor and taken the giant lock, and left them so.

@@ -22,7 +22,7 @@ pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
     };
     let here = service.here;
     let idle = &here.idle().saved;
-    let next: unsafe extern "C" fn(*const ()) -> ! =
+    let next: unsafe extern "C-unwind" fn(*const ()) -> ! =
         if domain.place().is_none() { ended::<K, Shared> } else { ended::<K, Placed> };
     if let Some(spinning) = here.spinning.get(service.held()) {
         here.spinning.set(None, service.held());
@@ -37,7 +37,7 @@ pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
 }
 
 /// Buries the task that has just left its stack, and runs what should run now.
-unsafe extern "C" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
+unsafe extern "C-unwind" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
     // SAFETY: `exit_from` has given the processor.
     let here = unsafe { &*here.cast::<crate::processor::Processor<K>>() };
     let me = here.running.get();

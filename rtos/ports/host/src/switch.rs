@@ -66,7 +66,7 @@ pub(crate) unsafe extern "C" fn resume(_: &Saved, to: &Saved) -> ! {
 pub(crate) unsafe extern "C" fn leave(
     from: Option<&Saved>,
     on: &Saved,
-    next: unsafe extern "C" fn(*const ()) -> !,
+    next: unsafe extern "C-unwind" fn(*const ()) -> !,
     argument: *const (),
 ) {
     naked_asm!(

@@ -1,0 +1,302 @@
+//! The kernel without a machine: random services, one after the other, in the name of whichever task runs, on one
+//! processor and on two in turn, with the oracle after each. The same seed gives the same steps.
+//!
+//! The port here does not switch: a service that waits comes back at once, and what it gives means nothing. All that the
+//! kernel keeps changes as it would. So it runs under Miri too, which sees what is undefined:
+//! `cargo +nightly miri test -p kizami-rtos-stress --test dry`
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rtos::port::{Lines, Lock, Port, Saved};
+use rtos::{InHandler, InTask, Kernel, Pinned, Shared};
+
+const STEPS: u64 = if cfg!(miri) { 300 } else { 1_000_000 };
+
+thread_local! {
+    static LOCKED: Cell<bool> = const { Cell::new(true) };
+    static HANDLER: Cell<bool> = const { Cell::new(false) };
+    static PROCESSOR: Cell<usize> = const { Cell::new(0) };
+    static NOW: Cell<u32> = const { Cell::new(0) };
+    /// What is to be done on each processor: look at the agenda, look at the time.
+    static INTERRUPTED: [Cell<bool>; 2] = const { [const { Cell::new(false) }; 2] };
+    static RINGS_AT: [Cell<Option<u32>>; 2] = const { [const { Cell::new(None) }; 2] };
+}
+
+/// A task would go on here.
+struct Resumed;
+
+pub struct Dry;
+
+pub struct Flag(AtomicBool);
+
+impl Lock for Flag {
+    const FREE: Self = Flag(AtomicBool::new(false));
+
+    fn try_acquire(&self) -> bool {
+        let was = self.0.swap(true, Ordering::Acquire);
+        assert!(!was, "the lock was not given back");
+        true
+    }
+
+    fn release(&self) {
+        assert!(self.0.swap(false, Ordering::Release), "the lock was not taken");
+    }
+}
+
+pub struct NoLines;
+
+impl Lines for NoLines {
+    fn exists(_: u32) -> bool {
+        false
+    }
+    fn enable(_: u32) {}
+    fn disable(_: u32) {}
+    fn raise(_: u32) -> bool {
+        false
+    }
+    fn clear(_: u32) -> bool {
+        false
+    }
+    fn pending(_: u32) -> bool {
+        false
+    }
+}
+
+// SAFETY: nothing is switched, so nothing can be wrong with a stack; the rest is as the trait says, on one thread.
+unsafe impl Port for Dry {
+    const MINIMUM_STACK: usize = 64;
+    const IDLE_STACK: usize = 64;
+    const STACK_ALIGNMENT: usize = 16;
+    const PROCESSORS: usize = 2;
+    type Mask = bool;
+    type Giant = Flag;
+    type Lock = Flag;
+    type Lines = NoLines;
+    const LOWEST_INTERRUPT_MASK: i32 = -7;
+
+    fn lock() -> bool {
+        LOCKED.replace(true)
+    }
+    unsafe fn unlock(mask: bool) {
+        LOCKED.set(mask);
+    }
+    fn was_locked(mask: bool) -> bool {
+        mask
+    }
+    fn unlocked() -> bool {
+        false
+    }
+    fn in_task() -> bool {
+        !HANDLER.get()
+    }
+    fn processor() -> usize {
+        PROCESSOR.get()
+    }
+    unsafe fn prepare(_: &Saved) {}
+    unsafe fn switch(_: &Saved, _: &Saved) {}
+    unsafe fn leave(
+        _: Option<&Saved>,
+        _: &Saved,
+        next: unsafe extern "C-unwind" fn(*const ()) -> !,
+        argument: *const (),
+    ) {
+        LEAVING.set(Some((next, argument)));
+        panic_any(Resumed)
+    }
+    unsafe fn resume(_: &Saved) -> ! {
+        panic_any(Resumed)
+    }
+    fn request_dispatch() {}
+    fn idle() {}
+    fn relax() {}
+    fn start_processor(_: usize) {}
+    fn shutdown() -> ! {
+        panic!("the kernel ended")
+    }
+    fn interrupt(processor: usize) {
+        INTERRUPTED.with(|all| all[processor].set(true));
+    }
+    fn now() -> u32 {
+        NOW.get()
+    }
+    fn alarm(after: u32) {
+        RINGS_AT.with(|all| all[PROCESSOR.get()].set(Some(NOW.get().wrapping_add(after))));
+    }
+    fn mask_interrupts(_: i32) -> bool {
+        false
+    }
+    fn fatal<K: Kernel>(what: std::fmt::Arguments<'_>) -> ! {
+        panic!("{what}")
+    }
+}
+
+type Next = (unsafe extern "C-unwind" fn(*const ()) -> !, *const ());
+
+thread_local! {
+    /// What the task that leaves its stack wants to be called.
+    static LEAVING: Cell<Option<Next>> = const { Cell::new(None) };
+}
+
+/// Runs something that may end in another task's going on.
+fn until_resumed(what: impl FnOnce()) {
+    let ended = catch_unwind(AssertUnwindSafe(what));
+    if let Err(why) = ended {
+        assert!(why.is::<Resumed>(), "{:?}", why.downcast_ref::<String>());
+        // The task that goes on unlocks the processor.
+        LOCKED.set(false);
+    }
+}
+
+macro_rules! kernel {
+    ($name:ident, $model:ty, $last:literal) => {
+        mod $name {
+            use super::*;
+
+            rtos::kernel! {
+                pub struct App: Kernel<Port = Dry, Model = $model>;
+                tasks {
+                    P1: Shared = Task::create(|_: InTask<Shared>| ()).priority(4).stack(64).active();
+                    P2: Shared = Task::create(|_: InTask<Shared>| ()).priority(6).stack(64).active();
+                    P3: Shared = Task::create(|_: InTask<Shared>| ()).priority(8).stack(64).active();
+                    P4: Shared = Task::create(|_: InTask<Shared>| ()).priority(8).stack(64).active().no_queue();
+                    P5: Shared = Task::create(|_: InTask<Shared>| ()).priority(4).stack(64).active().on($last);
+                    P6: Shared = Task::create(|_: InTask<Shared>| ()).priority(6).stack(64).active().on($last);
+                    P7: Shared = Task::create(|_: InTask<Shared>| ()).priority(8).stack(64).active().on($last);
+                    P8: Shared = Task::create(|_: InTask<Shared>| ()).priority(8).stack(64).only_on(1 << $last);
+                    P9: Pinned<0> = Task::create(|_: InTask<Pinned<0>>| ()).priority(5).stack(64).active();
+                    P10: Pinned<0> = Task::create(|_: InTask<Pinned<0>>| ()).priority(9).stack(64).active();
+                    P11: Pinned<$last> = Task::create(|_: InTask<Pinned<$last>>| ()).priority(5).stack(64).active();
+                    P12: Pinned<$last> = Task::create(|_: InTask<Pinned<$last>>| ()).priority(9).stack(64);
+                }
+                semaphores {
+                    S1: Shared = Semaphore::create(1, 2);
+                    S2: Shared = Semaphore::create(0, 1).by_priority();
+                    S3: Pinned<0> = Semaphore::create(0, 2);
+                    S4: Pinned<$last> = Semaphore::create(0, 2).by_priority();
+                }
+                event_flags {
+                    F1: Shared = EventFlag::create(0).many();
+                    F2: Shared = EventFlag::create(1).clearing().by_priority().many();
+                    F3: Pinned<0> = EventFlag::create(0).many();
+                    F4: Pinned<$last> = EventFlag::create(0).clearing();
+                }
+                data_queues {
+                    D1: Shared = DataQueue::create(3);
+                    D2: Shared = DataQueue::create(0).by_priority();
+                    D3: Pinned<0> = DataQueue::create(1);
+                    D4: Pinned<$last> = DataQueue::create(2).by_priority();
+                }
+                priority_data_queues {
+                    Q1: Shared = PriorityDataQueue::create(3, 4).by_priority();
+                    Q2: Shared = PriorityDataQueue::create(0, 16);
+                }
+                mutexes {
+                    M1: Shared = Mutex::create();
+                    M2: Shared = Mutex::create().ceiling(3);
+                    M3: Shared = Mutex::create().inheriting();
+                    M4: Shared = Mutex::create().inheriting();
+                }
+                message_buffers {
+                    B1: Shared = MessageBuffer::create(12, 36);
+                    B2: Shared = MessageBuffer::create(8, 0).by_priority();
+                }
+                memory_pools {
+                    MP1: Shared = MemoryPool::create(3, 16).by_priority();
+                }
+                cyclics {
+                    C1: Shared = Cyclic::create(700, |_: InHandler<Shared>| ()).started();
+                    C2: Shared = Cyclic::create(900, |_: InHandler<Shared>| ()).started().on($last);
+                }
+                spin_locks {
+                    L1: Shared = SpinLock::create();
+                }
+            }
+        }
+    };
+}
+
+kernel!(uni, rtos::Uni, 0);
+kernel!(multi, rtos::Multi<2>, 1);
+
+/// Lets the handlers of a processor do what is to be done, and then its tasks give way.
+fn interrupts<K: Kernel>(processor: usize) {
+    PROCESSOR.set(processor);
+    HANDLER.set(true);
+    if INTERRUPTED.with(|all| all[processor].replace(false)) {
+        rtos::entry::interrupted::<K>();
+    }
+    let rings = RINGS_AT.with(|all| all[processor].get());
+    if rings.is_some_and(|at| NOW.get().wrapping_sub(at) < 1 << 31) {
+        RINGS_AT.with(|all| all[processor].set(None));
+        rtos::entry::tick::<K>();
+    }
+    HANDLER.set(false);
+    LOCKED.set(true);
+    until_resumed(rtos::entry::preempt::<K>);
+    finish_leaving();
+    LOCKED.set(false);
+}
+
+/// Calls what a task that has left its stack wanted to be called.
+fn finish_leaving() {
+    if let Some((next, argument)) = LEAVING.take() {
+        // SAFETY: the kernel has given both; nothing runs on the task's stack.
+        until_resumed(|| unsafe { next(argument) });
+    }
+}
+
+fn play<K: Kernel>(seed: u64) {
+    let row = Cell::new(seed);
+    let random = |below| {
+        let (state, number) = rtos_stress::next(row.get(), below);
+        row.set(state);
+        number
+    };
+    let processors = <K::Model as rtos::Model>::PROCESSORS;
+    // SAFETY: this is processor 0, locked; the other begins below.
+    until_resumed(|| unsafe { rtos::entry::start::<K>() });
+    for processor in 1..processors {
+        PROCESSOR.set(processor);
+        LOCKED.set(true);
+        // SAFETY: this is that processor now, locked.
+        until_resumed(|| unsafe { rtos::entry::begin::<K>() });
+    }
+    for step in 0..STEPS {
+        let processor = random(processors as u64) as usize;
+        NOW.set(NOW.get().wrapping_add(random(40) as u32));
+        interrupts::<K>(processor);
+        let runs = rtos::System::<K>::get_tid(rtos::Anywhere).expect("the processor is not locked");
+        let mut did = u64::MAX;
+        if runs.is_some() {
+            // A message is lent until the wait ends, which here it may do any time later.
+            let message = Box::leak(Box::new([step as u8; 12]));
+            until_resumed(|| did = rtos_stress::any::<K>(&random, message));
+            finish_leaving();
+        }
+        assert!(!LOCKED.get(), "service {did} has left the processor locked");
+        let looked = rtos::audit::<K>();
+        assert_eq!(looked, Ok(true), "after step {step}, service {did}, seed {seed}");
+        if random(50) == 0 {
+            // Somebody has to begin again.
+            HANDLER.set(true);
+            for number in 1..=12 {
+                let task = rtos::Task::<K, rtos::Placed>::by_number(number).expect("there are twelve");
+                let _ = task.act(rtos::Anywhere);
+                let _ = task.rel_wai(rtos::Anywhere);
+            }
+            HANDLER.set(false);
+        }
+    }
+}
+
+#[test]
+fn on_one_processor() {
+    play::<uni::App>(0x1234_5678);
+}
+
+#[test]
+fn on_two_processors() {
+    play::<multi::App>(0x8765_4321);
+}
