@@ -72,6 +72,8 @@ pub fn prepare(cargo: &mut Command, target: &str) -> Result<()> {
     }
     // It builds as stable does: only cargo's own option needs the permission.
     cargo.env("RUSTC_BOOTSTRAP", "1").arg("-Zbuild-std=core");
+    // Debian's rustc has no linker of its own for boards; its package lld has the same one.
+    cargo.env(format!("CARGO_TARGET_{}_LINKER", target.replace(['-', '.'], "_").to_uppercase()), "ld.lld");
     Ok(())
 }
 

@@ -263,6 +263,7 @@ fn play<K: Kernel>(seed: u64) {
         // SAFETY: this is that processor now, locked.
         until_resumed(|| unsafe { rtos::entry::begin::<K>() });
     }
+    let mut messages = Vec::new();
     for step in 0..STEPS {
         let processor = random(processors as u64) as usize;
         NOW.set(NOW.get().wrapping_add(random(40) as u32));
@@ -271,8 +272,10 @@ fn play<K: Kernel>(seed: u64) {
         let mut did = u64::MAX;
         if runs.is_some() {
             // A message is lent until the wait ends, which here it may do any time later.
-            let message = Box::leak(Box::new([step as u8; 12]));
-            until_resumed(|| did = rtos_stress::any::<K>(&random, message));
+            let message = Box::into_raw(Box::new([step as u8; 12]));
+            messages.push(message);
+            // SAFETY: it was just made, and is freed at the end.
+            until_resumed(|| did = rtos_stress::any::<K>(&random, unsafe { &mut *message }));
             finish_leaving();
         }
         assert!(!LOCKED.get(), "service {did} has left the processor locked");
@@ -288,6 +291,10 @@ fn play<K: Kernel>(seed: u64) {
             }
             HANDLER.set(false);
         }
+    }
+    for message in messages {
+        // SAFETY: made above, and nobody looks at it any more.
+        drop(unsafe { Box::from_raw(message) });
     }
 }
 
