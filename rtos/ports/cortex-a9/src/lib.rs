@@ -106,7 +106,12 @@ unsafe impl<B: Board> Port for CortexA9<B> {
         unsafe { switch::switch(from, to) }
     }
 
-    unsafe fn leave(from: Option<&Saved>, on: &Saved, next: unsafe extern "C-unwind" fn(*const ()) -> !, argument: *const ()) {
+    unsafe fn leave(
+        from: Option<&Saved>,
+        on: &Saved,
+        next: unsafe extern "C-unwind" fn(*const ()) -> !,
+        argument: *const (),
+    ) {
         // SAFETY: as the caller says.
         unsafe { switch::leave(from, on, next, argument) }
     }

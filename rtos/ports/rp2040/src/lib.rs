@@ -91,7 +91,12 @@ unsafe impl Port for Rp2040 {
         unsafe { switch::switch(from, to) }
     }
 
-    unsafe fn leave(from: Option<&Saved>, on: &Saved, next: unsafe extern "C-unwind" fn(*const ()) -> !, argument: *const ()) {
+    unsafe fn leave(
+        from: Option<&Saved>,
+        on: &Saved,
+        next: unsafe extern "C-unwind" fn(*const ()) -> !,
+        argument: *const (),
+    ) {
         // SAFETY: as the caller says.
         unsafe { switch::leave(from, on, next, argument) }
     }
