@@ -48,12 +48,12 @@ pub(crate) fn trace(image: &Image, machine: &[&str], to: &Path, longest: Duratio
 fn start(image: &Image, machine: &[&str], arguments: &[&str], longest: Duration) -> Result<Run> {
     let mut qemu = Command::new("qemu-system-arm");
     qemu.args(machine).args(arguments);
-    qemu.args(["-display", "none", "-serial", "null", "-monitor", "none", "-semihosting", "-kernel"]);
-    // The board's sound chip would look for a sound card.
-    qemu.env("QEMU_AUDIO_DRV", "none").arg(&image.path);
-    qemu.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    qemu.args(["-display", "none", "-serial", "null", "-monitor", "none", "-chardev", "stdio,id=words"]);
+    qemu.args(["-semihosting-config", "enable=on,target=native,chardev=words", "-kernel"]).arg(&image.path);
+    // What the emulator itself says on standard error is about sound cards and the like; its status tells the rest.
+    qemu.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = Guard(qemu.spawn().context("cannot start qemu-system-arm; `./x setup test` installs it")?);
-    let mut pipe = child.0.stderr.take().context("the emulator has no standard error")?;
+    let mut pipe = child.0.stdout.take().context("the emulator has no standard output")?;
     let reader = std::thread::spawn(move || {
         let mut said = String::new();
         // What it says is text; an error ends it early, and the status tells.
