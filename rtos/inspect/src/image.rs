@@ -48,7 +48,9 @@ fn ports() -> PathBuf {
 /// A folder of their own for what is built for boards, so that cargo does not wait for the cargo that runs this.
 fn folder() -> PathBuf {
     let all = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    all.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target")).join("boards")
+    let all = all.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
+    // Cargo is started in another folder than this.
+    std::path::absolute(&all).unwrap_or(all).join("boards")
 }
 
 /// Sees to it that there is a core library for the target: fetched by rustup, or built from Debian's sources.
