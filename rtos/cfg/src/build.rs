@@ -145,9 +145,29 @@ fn cargo(order: &Order) -> Result<PathBuf> {
     };
     let output = cargo.output().context("cannot start cargo")?;
     if !output.status.success() {
-        bail!("cannot build the program:\n{}", String::from_utf8_lossy(&output.stderr).trim_end());
+        let said = String::from_utf8_lossy(&output.stderr);
+        let missing = undefined(&said);
+        if !missing.is_empty() {
+            bail!("no source defines {}; name every source in C behind the .cfg file", missing.join(", "));
+        }
+        bail!("cannot build the program:\n{}", said.trim_end());
     }
     Ok(program)
+}
+
+/// The names that a linker has not found, each once.
+fn undefined(said: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for line in said.lines() {
+        let name = line.split_once("undefined symbol: ").map(|(_, name)| name.trim()).or_else(|| {
+            let (_, name) = line.split_once("undefined reference to `")?;
+            name.split_once('\'').map(|(name, _)| name)
+        });
+        if let Some(name) = name.filter(|name| !names.contains(name)) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// A built program for a board, to be run in its emulator.

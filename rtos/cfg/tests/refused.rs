@@ -90,3 +90,9 @@ fn what_the_preprocessor_leaves_out_is_not_there() {
     let said = refused("left-out", text, &[]);
     assert_eq!(said, "app.cfg:6: error: there is a 'A' already, at app.cfg:5 (E_OBJ)");
 }
+
+#[test]
+fn a_function_that_no_source_defines() {
+    let said = refused("undefined", TASK, &[]);
+    assert_eq!(said, "no source defines task; name every source in C behind the .cfg file");
+}
