@@ -19,9 +19,10 @@
 /// ```
 ///
 /// The sections are `tasks`, `semaphores`, `event_flags`, `data_queues`, `priority_data_queues`, `mutexes`,
-/// `message_buffers`, `memory_pools`, `cyclics`, `alarms`, `spin_locks`, `interrupts`, `initialise` and `terminate`, in
-/// that order, each if there is something to say. An object's number in the C interface is its place in its section, from
-/// 1. Names that begin with `KERNEL_` are the macro's own. What cannot be, such as a stack that is too small, does not compile; the error names the line.
+/// `message_buffers`, `memory_pools`, `cyclics`, `alarms`, `spin_locks`, `interrupts`, `exceptions`, `overrun`, `initialise`
+/// and `terminate`, in that order, each if there is something to say. An object's number in the C interface is its place
+/// in its section, from 1. Names that begin with `KERNEL_` are the macro's own. What cannot be, such as a stack that is too
+/// small, does not compile; the error names the line.
 #[macro_export]
 macro_rules! kernel {
     (
@@ -39,6 +40,8 @@ macro_rules! kernel {
         $(alarms { $($alarm:ident: $alarm_domain:ty = $alarm_setup:expr;)* })?
         $(spin_locks { $($spin:ident: $spin_domain:ty = $spin_setup:expr;)* })?
         $(interrupts { $($interrupt:expr;)* })?
+        $(exceptions { $($exception:expr;)* })?
+        $(overrun $overrun:expr;)?
         $(initialise $initialise:expr;)?
         $(terminate $terminate:expr;)?
     ) => {
@@ -134,11 +137,14 @@ macro_rules! kernel {
             static KERNEL_SLOTS: [[[$crate::storage::Slot<$kernel>; KERNEL_DEADLINES]; 2]; KERNEL_PROCESSORS] =
                 [const { [const { [const { $crate::storage::Slot::EMPTY }; KERNEL_DEADLINES] }; 2] }; KERNEL_PROCESSORS];
             static KERNEL_INTERRUPTS: &[$crate::Interrupt] = &[$($($interrupt),*)?];
+            static KERNEL_EXCEPTIONS: &[$crate::Exception] = &[$($($exception),*)?];
+            static KERNEL_OVERRUN: &[$crate::OverrunHandler<$kernel>] = &[$($overrun)?];
 
             // SAFETY: the statics are those above, which nothing else can name.
             unsafe impl $crate::Kernel for $kernel {
                 type Port = $port;
                 type Model = $model;
+                type Overrun = $crate::presence!($($overrun)?);
 
                 #[inline(always)]
                 fn processor(number: usize) -> &'static $crate::Processor<Self> {
@@ -171,6 +177,14 @@ macro_rules! kernel {
                     KERNEL_INTERRUPTS
                 }
 
+                fn exceptions() -> &'static [$crate::Exception] {
+                    KERNEL_EXCEPTIONS
+                }
+
+                fn overrun() -> Option<&'static $crate::OverrunHandler<Self>> {
+                    KERNEL_OVERRUN.first()
+                }
+
                 $(fn initialise() {
                     $initialise()
                 })?
@@ -180,6 +194,18 @@ macro_rules! kernel {
                 })?
             }
         };
+    };
+}
+
+/// Whether something was given.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! presence {
+    () => {
+        $crate::Without
+    };
+    ($given:expr) => {
+        $crate::With
     };
 }
 

@@ -130,6 +130,11 @@ pub fn interrupt<K: Kernel>(line: u32) -> bool {
     served
 }
 
+/// A CPU exception happened. In handler context. False if nobody handles it.
+pub fn exception<K: Kernel>(raised: crate::exception::Raised) -> bool {
+    crate::exception::raise::<K>(raised)
+}
+
 /// Whether a task other than the one that runs should. For a port that is about to leave its last handler.
 pub fn should_dispatch<K: Kernel>() -> bool {
     let here = here::<K>(Known::Later);

@@ -10,12 +10,14 @@ use crate::context::Placed;
 use crate::cyclic::CyclicBlock;
 use crate::data_queue::DataQueueBlock;
 use crate::event_flag::EventFlagBlock;
+use crate::exception::Exception;
 use crate::heap::Slot;
 use crate::interrupt::Interrupt;
 use crate::memory_pool::MemoryPoolBlock;
 use crate::message_buffer::MessageBufferBlock;
-use crate::model::{Initial, Model};
+use crate::model::{Initial, Model, Presence};
 use crate::mutex::MutexBlock;
+use crate::overrun::OverrunHandler;
 use crate::port::{Lock, Port};
 use crate::priority_data_queue::PriorityDataQueueBlock;
 use crate::processor::Processor;
@@ -32,6 +34,8 @@ pub unsafe trait Kernel: Sized + 'static {
     type Port: Port;
     /// One processor or several.
     type Model: Model;
+    /// Whether there is an overrun handler.
+    type Overrun: Presence;
 
     /// The processor of that number, which is below [`Model::PROCESSORS`].
     fn processor(number: usize) -> &'static Processor<Self>;
@@ -63,6 +67,10 @@ pub unsafe trait Kernel: Sized + 'static {
     fn spin_locks() -> &'static [Numbered<SpinLockBlock<Self>>];
     /// The interrupt services.
     fn interrupts() -> &'static [Interrupt];
+    /// The handlers of CPU exceptions.
+    fn exceptions() -> &'static [Exception];
+    /// The overrun handler.
+    fn overrun() -> Option<&'static OverrunHandler<Self>>;
     /// Runs on processor 0 before the first task, in handler context.
     fn initialise() {}
     /// Runs on processor 0 when the kernel ends, in handler context.

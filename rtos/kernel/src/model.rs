@@ -16,6 +16,30 @@ pub trait Model: Sized + 'static {
     type Only<T: Initial + 'static>: Only<T>;
 }
 
+/// Whether something is there, which the type knows.
+pub trait Presence: 'static {
+    /// Whether it is.
+    const IS: bool;
+    /// `T` if it is, nothing if not.
+    type Only<T: Initial + 'static>: Only<T>;
+}
+
+/// It is there.
+pub struct With;
+
+/// It is not.
+pub struct Without;
+
+impl Presence for With {
+    const IS: bool = true;
+    type Only<T: Initial + 'static> = Present<T>;
+}
+
+impl Presence for Without {
+    const IS: bool = false;
+    type Only<T: Initial + 'static> = Absent;
+}
+
 /// What there is from the start.
 pub trait Initial {
     /// The value before the kernel starts.

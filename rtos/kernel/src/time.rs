@@ -175,8 +175,10 @@ pub(crate) fn arm<K: Kernel>(here: &'static Processor<K>, at: u32, now: u32, hel
 
 /// Does what is due on this processor and sets its timer anew. In handler context, the processor unlocked.
 pub(crate) fn tick<K: Kernel>() {
+    let number = here_number::<K>();
     loop {
-        let more = due::<K, _>(Placed(Some(here_number::<K>()))) | due::<K, _>(Placed(None));
+        let mut more = due::<K, _>(Placed(Some(number))) | due::<K, _>(Placed(None));
+        more |= crate::overrun::due(K::processor(usize::from(number)));
         if !more && rearm::<K>() {
             return;
         }
@@ -237,7 +239,9 @@ fn rearm<K: Kernel>() -> bool {
         Some((_, at)) => at.wrapping_sub(now).min(LOOK),
         None => LOOK,
     };
-    let after = ahead(own).min(ahead(shared));
+    crate::overrun::catch_up(service.here, service.here.running.get(), held);
+    let overrun = crate::overrun::ahead(service.here, held).unwrap_or(LOOK);
+    let after = ahead(own).min(ahead(shared)).min(overrun);
     if after == 0 {
         return service.leave(false);
     }

@@ -112,9 +112,11 @@ unsafe extern "C-unwind" fn moved<K: Kernel>(here: *const ()) -> ! {
     let here = unsafe { &*here.cast::<Processor<K>>() };
     // SAFETY: `move_myself` has locked the processor and taken the giant lock, and left them so.
     let service = unsafe { Service::<K, Placed, Anywhere>::taken(Placed(None), here) };
+    crate::overrun::leave_held(here.running.get(), service.held());
     service.make_ready(here.running.get());
     let next = here.choose();
     service.release();
+    crate::overrun::go_on(here, next);
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
     // SAFETY: the processor is locked and `next` is ready or the idle task, so it was prepared or saved.

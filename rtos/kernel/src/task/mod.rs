@@ -31,8 +31,9 @@ use crate::heap::Deadline;
 use crate::kernel::{Kernel, Numbered};
 use crate::memory_pool::MemoryPoolBlock;
 use crate::message_buffer::MessageBufferBlock;
-use crate::model::{Initial, Model};
+use crate::model::{Initial, Model, Presence};
 use crate::mutex::MutexBlock;
+use crate::overrun::Account;
 use crate::port::{Port, Saved};
 use crate::priority_data_queue::PriorityDataQueueBlock;
 use crate::processor::Processor;
@@ -60,7 +61,7 @@ impl<K: Kernel> Task<K, Placed> {
     #[inline(always)]
     pub fn by_number(number: i32) -> Result<Self, Error> {
         let entry = K::tasks().get((number as usize).wrapping_sub(1)).ok_or(Error::ID)?;
-        Ok(Task { tcb: entry.block, domain: entry.domain, kernel: PhantomData })
+        Ok(Task::of(entry.block, entry.domain))
     }
 
     /// The task that calls. E_ID in a handler.
@@ -69,7 +70,7 @@ impl<K: Kernel> Task<K, Placed> {
             return Err(Error::ID);
         }
         let tcb = crate::system::running::<K>();
-        Ok(Task { tcb, domain: Placed::place(tcb.class.pinned()), kernel: PhantomData })
+        Ok(Task::of(tcb, Placed::place(tcb.class.pinned())))
     }
 }
 
@@ -77,6 +78,10 @@ impl<K: Kernel, D: Domain> Task<K, D> {
     /// The handle of a task; `kernel!` makes it.
     pub const fn new(tcb: &'static Tcb<K>) -> Self {
         Task { tcb, domain: D::SELF, kernel: PhantomData }
+    }
+
+    pub(crate) fn of(tcb: &'static Tcb<K>, domain: D) -> Self {
+        Task { tcb, domain, kernel: PhantomData }
     }
 
     /// Its entry in the table of tasks.
@@ -185,6 +190,8 @@ pub struct Tcb<K: Kernel> {
     pub(crate) links: Links<K>,
     pub(crate) home: <K::Model as Model>::Only<Home<K>>,
     pub(crate) deadline: Deadline,
+    /// What processor time is left to it, if the kernel has an overrun handler.
+    pub(crate) account: <K::Overrun as Presence>::Only<Account>,
     /// Not `Nothing` only while it waits.
     pub(crate) waiting: Cell<Waiting<K>>,
     /// With what its last wait ended.
@@ -203,6 +210,7 @@ pub struct Tcb<K: Kernel> {
 impl<K: Kernel> Tcb<K> {
     /// Gives a dormant task what a task has that begins.
     pub(crate) fn reset(&self, held: Held<'_>) {
+        crate::overrun::end(self);
         self.state.set(State::Dormant, held);
         self.priority.set(self.initial, held);
         self.standing.set(self.fresh(), held);

@@ -8,7 +8,8 @@ use crate::cell::{Cell, Rank};
 use crate::context::{Domain, InTask, Known};
 use crate::heap::Deadline;
 use crate::kernel::Kernel;
-use crate::model::{Model, Only};
+use crate::model::{Model, Only, Presence};
+use crate::overrun::Account;
 use crate::port::{Port, Saved};
 use crate::ready::PRIORITIES;
 use crate::ring::Links;
@@ -162,6 +163,7 @@ impl<K: Kernel, D: Domain> TaskSetup<K, D> {
             links: Links::new(),
             home: <<K::Model as Model>::Only<super::Home<K>> as Only<super::Home<K>>>::INITIAL,
             deadline: Deadline::new(),
+            account: <<K::Overrun as Presence>::Only<Account> as Only<Account>>::INITIAL,
             waiting: Cell::new(Waiting::Nothing),
             wake: Cell::new(Ok(0)),
             received: core::sync::atomic::AtomicU8::new(0),

@@ -2,8 +2,8 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use rtos::Kernel;
 use rtos::port::Lines;
+use rtos::{Kernel, Raised};
 
 use crate::machine::{LOCKED, machine, program, this};
 
@@ -81,6 +81,12 @@ extern "C" fn on_signal(signal: i32, _: *mut libc::siginfo_t, context: *mut libc
         machine.pending.fetch_or(1 << TIMER, Ordering::Relaxed);
     }
     let mask = machine.mask();
+    if let Some(number) = machine.raised() {
+        block_signals(false);
+        // SAFETY: as above.
+        unsafe { exception(number, context.cast()) };
+        block_signals(true);
+    }
     if mask != LOCKED {
         machine.set_mask(LOCKED);
         block_signals(false);
@@ -95,6 +101,27 @@ extern "C" fn on_signal(signal: i32, _: *mut libc::siginfo_t, context: *mut libc
     }
     // SAFETY: as above, perhaps of another thread by now.
     unsafe { *libc::__errno_location() = errno };
+}
+
+/// Calls the handler of a CPU exception. The processor stays locked if it was.
+///
+/// # Safety
+/// The context is that of the code at fault.
+unsafe fn exception(number: u32, context: *mut libc::ucontext_t) {
+    let machine = this();
+    let in_unlocked_task = machine.mask() == 0 && !machine.is_in_handler();
+    // SAFETY: the place of the address in the context, as long as the handler runs.
+    let raised = unsafe {
+        let pc = &raw mut (*context).uc_mcontext.gregs[libc::REG_RIP as usize];
+        Raised::new(number, pc.cast(), context.cast(), in_unlocked_task)
+    };
+    machine.enter_handler();
+    if !(program().exception)(raised) {
+        crate::print(format_args!("fatal: signal {number}, which nobody handles on this processor\n"));
+        // SAFETY: ends the process, from a signal's handler.
+        unsafe { libc::_exit(1) };
+    }
+    machine.leave_handler();
 }
 
 /// Lets signals wait, or come, on this thread.

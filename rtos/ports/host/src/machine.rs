@@ -8,7 +8,7 @@ use std::mem::offset_of;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use rtos::{Interrupt, Kernel};
+use rtos::{Interrupt, Kernel, Raised};
 
 use crate::{interrupts, memory};
 
@@ -32,6 +32,8 @@ pub(crate) struct Machine {
     /// Those that have been raised and are not let through.
     pub(crate) held_back: AtomicU64,
     number: AtomicU32,
+    /// The CPU exception that is to be handled, a signal's number, or 0.
+    raised: AtomicI32,
     /// The thread, when it runs.
     thread: AtomicI32,
     timer: UnsafeCell<libc::timer_t>,
@@ -48,6 +50,7 @@ static MACHINES: [Machine; MOST] = [const {
         pending: AtomicU64::new(0),
         held_back: AtomicU64::new(0),
         number: AtomicU32::new(0),
+        raised: AtomicI32::new(0),
         thread: AtomicI32::new(0),
         timer: UnsafeCell::new(std::ptr::null_mut()),
     }
@@ -58,6 +61,8 @@ pub(crate) struct Program {
     begin: unsafe fn() -> !,
     pub(crate) preempt: fn(),
     pub(crate) serve: fn(u32),
+    pub(crate) exception: fn(Raised) -> bool,
+    pub(crate) handles: fn(u32) -> bool,
     pub(crate) task_of: fn(usize) -> Option<usize>,
     pub(crate) interrupts: &'static [Interrupt],
     start: Instant,
@@ -172,6 +177,20 @@ impl Machine {
         self.depth.load(Ordering::Relaxed) != 0
     }
 
+    /// Notes a CPU exception of this thread, and lets it look.
+    pub(crate) fn raise(&self, number: i32) {
+        self.raised.store(number, Ordering::Relaxed);
+        self.signal();
+    }
+
+    /// The CPU exception that was noted.
+    pub(crate) fn raised(&self) -> Option<u32> {
+        match self.raised.swap(0, Ordering::Relaxed) {
+            0 => None,
+            number => Some(number as u32),
+        }
+    }
+
     /// Lets the thread look what is pending.
     pub(crate) fn signal(&self) {
         let thread = self.thread.load(Ordering::Acquire);
@@ -188,6 +207,8 @@ pub fn run<K: Kernel<Port = crate::Host>>() -> ! {
         begin: rtos::entry::begin::<K>,
         preempt: rtos::entry::preempt::<K>,
         serve: interrupts::serve::<K>,
+        exception: rtos::entry::exception::<K>,
+        handles: |number| K::exceptions().iter().any(|exception| exception.number() == number),
         task_of: rtos::entry::task_of::<K>,
         interrupts: K::interrupts(),
         start: Instant::now(),

@@ -1,7 +1,9 @@
-//! Stacks: a guard page at the end of each, and what happens when one is touched.
+//! Stacks: a guard page at the end of each, and what happens when one is touched, or an instruction
+//! cannot be done.
 
 use std::io;
 
+use crate::interrupts::signal;
 use crate::machine::program;
 
 const PAGE: usize = 4096;
@@ -14,12 +16,14 @@ pub(crate) fn guard(stacks: impl Iterator<Item = (usize, usize)>) {
         let done = unsafe { libc::mprotect(page as *mut libc::c_void, PAGE, libc::PROT_NONE) };
         assert!(done == 0, "cannot guard a stack: {}", io::Error::last_os_error());
     }
-    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
         // SAFETY: the handler is for such signals, and runs on the stack that `alternate_stack` gives each thread.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_fault as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            // What comes meanwhile is taken afterwards, on the stack that it belongs to.
+            libc::sigfillset(&mut action.sa_mask);
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
@@ -35,12 +39,19 @@ pub(crate) fn alternate_stack() {
     assert!(done == 0, "cannot give this thread a stack for faults: {}", io::Error::last_os_error());
 }
 
-extern "C" fn on_fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+extern "C" fn on_fault(number: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: the system has given what is known of the fault.
     let address = unsafe { (*info).si_addr() } as usize;
-    match (program().task_of)(address) {
+    let in_memory = [libc::SIGSEGV, libc::SIGBUS].contains(&number);
+    // SAFETY: the system has given the context of the code at fault.
+    let interruptible = unsafe { libc::sigismember(&(*context.cast::<libc::ucontext_t>()).uc_sigmask, signal()) == 0 };
+    let task = (program().task_of)(address).filter(|_| in_memory);
+    match task {
         Some(task) => crate::print(format_args!("fatal: the stack of task {task} overflowed at {address:#x}\n")),
-        None => crate::print(format_args!("fatal: a fault at address {address:#x}\n")),
+        // The other signal is taken as soon as this handler is left, before the instruction is tried again, and on the
+        // stack of the code at fault.
+        None if interruptible && (program().handles)(number as u32) => return crate::machine::this().raise(number),
+        None => crate::print(format_args!("fatal: signal {number} at address {address:#x}\n")),
     }
     // SAFETY: ends the process, from a signal's handler.
     unsafe { libc::_exit(1) };

@@ -5,7 +5,7 @@ mod host;
 #[path = "../set/mod.rs"]
 mod set;
 
-use host::{LINE, STACK, exit, print};
+use host::{EXCEPTION, LINE, STACK, TRAP_SIZE, exit, print, trap};
 use rtos_host::Host as Port;
 
 type Model = rtos::Uni;

@@ -72,6 +72,7 @@ fn for_tasks<C: Context>(cx: C) {
     refused(HIGH.ter(cx));
     refused(HIGH.ras_ter(cx));
     refused(HIGH.mig(Some(0), cx));
+    refused(HIGH.ref_ovr(cx));
     refused(SEM.pol(cx));
     refused(SEM.ini(cx));
     refused(SEM.refer(cx));
@@ -120,6 +121,8 @@ fn for_all<C: Context>(cx: C) {
     refused(HIGH.mact(None, cx));
     refused(HIGH.wup(cx));
     refused(HIGH.rel_wai(cx));
+    refused(HIGH.sta_ovr(1, cx));
+    refused(HIGH.stp_ovr(cx));
     refused(SEM.sig(cx));
     refused(FLAG.set(1, cx));
     refused(QUEUE.psnd(1, cx));

@@ -8,14 +8,24 @@
 //! - (F) E_PAR for a line that the kernel was not told of
 
 use super::*;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static CALLS: AtomicU32 = AtomicU32::new(0);
+static FAULT: AtomicBool = AtomicBool::new(false);
 type Line = rtos::Line<App>;
+
+/// The next call does what cannot be done.
+pub(super) fn fault_next() {
+    FAULT.store(true, Relaxed);
+}
 
 pub(super) fn handler(cx: InHandler<Shared>) {
     CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
     check(System::<App>::sns_ctx());
+    if FAULT.load(Relaxed) {
+        FAULT.store(false, Relaxed);
+        return super::exceptions::in_handler();
+    }
     if steps() == 1 {
         step(2);
         same(HIGH.act(cx), Ok(()));

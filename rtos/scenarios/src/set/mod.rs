@@ -1,6 +1,7 @@
 //! The scenarios: what the kernel promises, played out. The same for every port and both models.
 //!
-//! The program that includes this gives `Port`, `Model`, `STACK`, `LINE`, `print` and `exit`. There is one configuration for all
+//! The program that includes this gives `Port`, `Model`, `STACK`, `LINE`, `EXCEPTION` with `trap`,
+//! `print` and `exit`. There is one configuration for all
 //! scenarios, because a program that differs only in its objects takes as long to build. Its tasks have no work of their
 //! own: a scenario says what each [`plays`](play) before it activates it. A scenario leaves everything as it was.
 //!
@@ -13,10 +14,12 @@ mod contexts;
 mod cyclics;
 mod data_queues;
 mod event_flags;
+mod exceptions;
 mod interrupts;
 mod memory_pools;
 mod message_buffers;
 mod mutexes;
+mod overruns;
 mod pinned;
 mod priorities;
 mod priority_data_queues;
@@ -34,7 +37,7 @@ use core::fmt::Debug;
 use core::panic::Location;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-pub(crate) use crate::{LINE, Model, Port, STACK, exit, print};
+pub(crate) use crate::{EXCEPTION, LINE, Model, Port, STACK, exit, print};
 pub(crate) use rtos::{
     Anywhere, Current, Error, InHandler, InTask, Mode, Pinned, Shared, System, TaskState, Time, Timeout,
 };
@@ -107,6 +110,10 @@ rtos::kernel! {
     interrupts {
         rtos::Interrupt::create(LINE, rtos::Handler::new::<Shared, _>(interrupts::handler)).priority(-2).enabled();
     }
+    exceptions {
+        rtos::Exception::create(EXCEPTION, exceptions::handler);
+    }
+    overrun rtos::OverrunHandler::new(overruns::handler);
 }
 
 /// A scenario: its name, and what it does.
@@ -130,6 +137,8 @@ const SCENARIOS: &[Scenario] = &[
     ("alarm notifications", alarms::run),
     ("time", time::run),
     ("interrupts", interrupts::run),
+    ("CPU exceptions", exceptions::run),
+    ("overrun", overruns::run),
     ("states of the system", states::run),
     ("wrong contexts", contexts::run),
     ("boundaries", boundaries::run),

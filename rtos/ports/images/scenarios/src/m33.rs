@@ -6,6 +6,18 @@ pub const STACK: usize = 3072;
 /// A line that software raises and nothing else does.
 pub const LINE: u32 = 20;
 
+/// The exception of [`trap`]: UsageFault.
+pub const EXCEPTION: u32 = 6;
+
+/// How long its instruction is.
+pub const TRAP_SIZE: usize = 2;
+
+/// An instruction that cannot be done.
+#[unsafe(naked)]
+pub extern "C" fn trap() {
+    core::arch::naked_asm!("udf #0", "bx lr")
+}
+
 pub use cortex_m33::terminal::{exit, print};
 
 #[panic_handler]

@@ -7,7 +7,7 @@ mod m33;
 #[path = "../../../../../scenarios/src/set/mod.rs"]
 mod set;
 
-use m33::{LINE, STACK, exit, print};
+use m33::{EXCEPTION, LINE, STACK, TRAP_SIZE, exit, print, trap};
 
 type Port = cortex_m33::CortexM33<cortex_m33::boards::MuscaB1>;
 type Model = rtos::Multi<2>;

@@ -7,7 +7,7 @@ mod m0;
 #[path = "../../../../../scenarios/src/set/mod.rs"]
 mod set;
 
-use m0::{LINE, STACK, exit, print};
+use m0::{EXCEPTION, LINE, STACK, TRAP_SIZE, exit, print, trap};
 
 type Port = rp2040::Rp2040;
 type Model = rtos::Multi<2>;

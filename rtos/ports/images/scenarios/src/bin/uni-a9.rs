@@ -7,7 +7,7 @@ mod a9;
 #[path = "../../../../../scenarios/src/set/mod.rs"]
 mod set;
 
-use a9::{LINE, STACK, exit, print};
+use a9::{EXCEPTION, LINE, STACK, TRAP_SIZE, exit, print, trap};
 
 type Port = cortex_a9::CortexA9<cortex_a9::boards::Zynq7000>;
 type Model = rtos::Uni;

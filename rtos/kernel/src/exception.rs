@@ -1,0 +1,127 @@
+//! CPU exceptions: what is called when an instruction cannot be done.
+//!
+//! A handler runs in handler context on the processor where it happened, and can call the services that handlers may
+//! call, unless the processor was locked. When it returns the instruction is tried again. So it has the task ended, by a
+//! task of higher priority that it activates, or it goes on somewhere else with [`Raised::go_on_at`].
+//!
+//! A stack that overflows is not such an exception: nothing can go on then.
+
+use core::ffi::c_void;
+
+use crate::context::{InHandler, Known, Shared};
+use crate::kernel::Kernel;
+use crate::port::Port;
+
+/// A handler for one kind of CPU exception: DEF_EXC.
+#[derive(Clone, Copy)]
+pub struct Exception {
+    number: u32,
+    processor: Option<usize>,
+    function: unsafe extern "C" fn(*mut c_void),
+}
+
+impl Exception {
+    /// Describes a handler for the exception of that number, as the port counts them, on every processor. It must not
+    /// capture anything.
+    pub const fn create<F: Fn(InHandler<Shared>, &Raised) + Copy + 'static>(number: u32, handler: F) -> Self {
+        const { assert!(size_of::<F>() == 0, "a handler captures nothing") };
+        let _ = handler;
+        Exception { number, processor: None, function: call::<F> }
+    }
+
+    /// Describes a handler in C, which is given the address of a [`Raised`].
+    ///
+    /// # Safety
+    /// The function can be called with that at any time.
+    pub const unsafe fn foreign(number: u32, function: unsafe extern "C" fn(*mut c_void)) -> Self {
+        Exception { number, processor: None, function }
+    }
+
+    /// Which exception it is for.
+    pub const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// It is for exceptions of that processor only, counted from 0.
+    pub const fn on(mut self, processor: usize) -> Self {
+        self.processor = Some(processor);
+        self
+    }
+}
+
+unsafe extern "C" fn call<F: Fn(InHandler<Shared>, &Raised) + Copy + 'static>(raised: *mut c_void) {
+    // SAFETY: `Exception::create` was given a value of this type, which has no size and is `Copy`.
+    let handler: F = unsafe { core::mem::zeroed() };
+    // SAFETY: the kernel calls the function with the address of such a value, and in handler context.
+    unsafe { handler(InHandler::<Shared>::assume(), &*raised.cast::<Raised>()) }
+}
+
+/// A CPU exception that has happened.
+pub struct Raised {
+    number: u32,
+    /// Where the address is saved that is gone on at.
+    pc: *mut usize,
+    frame: *mut c_void,
+    pending: bool,
+}
+
+impl Raised {
+    /// What a port knows: the exception's number, where the address is saved that is gone on at, where the registers are
+    /// saved, and whether a task that had not locked the processor was interrupted.
+    ///
+    /// # Safety
+    /// `pc` can be read and written while this is there.
+    pub unsafe fn new(number: u32, pc: *mut usize, frame: *mut c_void, in_unlocked_task: bool) -> Self {
+        Raised { number, pc, frame, pending: !in_unlocked_task }
+    }
+
+    /// The exception's number, as the port counts them.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The address of the instruction.
+    pub fn address(&self) -> usize {
+        // SAFETY: `new` says so.
+        unsafe { self.pc.read() }
+    }
+
+    /// Goes on at another address when the handler is left.
+    ///
+    /// # Safety
+    /// The code there can go on with the registers as they are.
+    pub unsafe fn go_on_at(&self, address: usize) {
+        // SAFETY: `new` says so.
+        unsafe { self.pc.write(address) }
+    }
+
+    /// The registers that the processor or the port has saved, in a layout that the port documents.
+    pub fn frame(&self) -> *mut c_void {
+        self.frame
+    }
+
+    /// xsns_dpn: whether the code that the exception interrupted could not give way to a task. If it could, a task that the
+    /// handler activates runs when the handler is left.
+    pub fn dispatch_pending(&self) -> bool {
+        self.pending
+    }
+}
+
+/// Calls the handler of an exception. False if there is none.
+pub(crate) fn raise<K: Kernel>(mut raised: Raised) -> bool {
+    let mask = K::Port::lock();
+    let here = crate::service::here::<K>(Known::Later);
+    // SAFETY: the processor is locked, whose own cell this is.
+    raised.pending |= !here.dispatching.get(unsafe { crate::cell::Held::assume() });
+    // SAFETY: nothing follows that relies on the lock; a handler stays on its processor.
+    unsafe { K::Port::unlock(mask) };
+    let (number, mut handled) = (raised.number, false);
+    for exception in K::exceptions().iter().filter(|exception| exception.number == number) {
+        if exception.processor.is_none_or(|place| core::ptr::eq(K::processor(place), here)) {
+            // SAFETY: whoever made the handler says that it can be called so.
+            unsafe { (exception.function)((&raw mut raised).cast()) };
+            handled = true;
+        }
+    }
+    handled
+}
