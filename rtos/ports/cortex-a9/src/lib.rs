@@ -22,11 +22,13 @@ use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32;
 
 use rtos::port::{Lock, Port, Saved};
-use rtos::{Kernel, Model};
+use rtos::{Kernel, Model, Raised};
 
 pub use boards::Board;
 pub use gic::Gic;
 pub use semihosting as terminal;
+#[doc(hidden)]
+pub use vectors::Frame;
 
 /// The I bit: interrupts wait.
 const LOCKED: u32 = 1 << 7;
@@ -230,8 +232,8 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
-        extern "C" fn rtos_fault(what: usize, at: usize) -> ! {
-            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::fault::<$kernel>(what, at)
+        extern "C" fn rtos_exception(number: u32, frame: &mut $crate::Frame) {
+            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::exception::<$kernel>(number, frame);
         }
     };
 }
@@ -241,7 +243,7 @@ macro_rules! image {
 pub trait OnBoard {
     fn initialise<K: Kernel>(processor: usize);
     fn interrupt<K: Kernel>();
-    fn fault<K: Kernel>(what: usize, at: usize) -> !;
+    fn exception<K: Kernel>(number: u32, frame: &mut Frame);
 }
 
 impl<B: Board> OnBoard for CortexA9<B> {
@@ -268,14 +270,28 @@ impl<B: Board> OnBoard for CortexA9<B> {
         });
     }
 
-    fn fault<K: Kernel>(what: usize, at: usize) -> ! {
-        const DATA_ABORT: usize = 4;
-        let address = mmu::fault_address();
-        match rtos::entry::task_of::<K>(address) {
-            Some(task) if what == DATA_ABORT => {
-                <Self as Port>::fatal::<K>(format_args!("the stack of task {task} overflowed at {address:#010x}"))
-            }
-            _ => <Self as Port>::fatal::<K>(format_args!("exception {what} at {at:#010x}, address {address:#010x}")),
+    fn exception<K: Kernel>(number: u32, frame: &mut Frame) {
+        const UNDEFINED: u32 = 0;
+        const DATA_ABORT: u32 = 3;
+        const THUMB: usize = 1 << 5;
+        if number == UNDEFINED && frame.cpsr & THUMB != 0 {
+            frame.pc += 2;
         }
+        let (at, address) = (frame.pc, mmu::fault_address());
+        if let Some(task) = rtos::entry::task_of::<K>(address).filter(|_| number == DATA_ABORT) {
+            <Self as Port>::fatal::<K>(format_args!("the stack of task {task} overflowed at {address:#010x}"));
+        }
+        let unlocked = frame.cpsr & LOCKED as usize == 0;
+        let in_unlocked_task = unlocked && frame.cpsr & 0x1f == SYSTEM as usize;
+        // SAFETY: the frame stays there until the handler has returned.
+        let raised = unsafe { Raised::new(number, &raw mut frame.pc, (&raw mut *frame).cast(), in_unlocked_task) };
+        if unlocked {
+            // SAFETY: interrupts were let through before the exception.
+            unsafe { <Self as Port>::unlock(<Self as Port>::unlocked()) };
+        }
+        if !rtos::entry::exception::<K>(raised) {
+            <Self as Port>::fatal::<K>(format_args!("exception {number} at {at:#010x}, address {address:#010x}"));
+        }
+        <Self as Port>::lock();
     }
 }

@@ -48,14 +48,7 @@ unsafe extern "C" fn interrupt() {
         "cps #0x13",
         "bl rtos_interrupt",
         "cps #0x1f",
-        "and r1, sp, #4",
-        "sub sp, sp, r1",
-        "push {{r0, r1}}",
-        "bl rtos_preempt",
-        "pop {{r0, r1}}",
-        "add sp, sp, r1",
-        "pop {{r0-r3, r12, lr}}",
-        "rfeia sp!",
+        "b {give_way}",
         // A handler.
         "1:",
         "srsdb sp!, #0x13",
@@ -69,28 +62,87 @@ unsafe extern "C" fn interrupt() {
         "add sp, sp, r1",
         "pop {{r0-r3, r12, lr}}",
         "rfeia sp!",
+        give_way = sym give_way,
     )
 }
 
-macro_rules! fault {
+/// A task that was interrupted, and whose frame lies on its stack, gives way if it has to, and goes on.
+#[unsafe(naked)]
+unsafe extern "C" fn give_way() {
+    naked_asm!(
+        "and r1, sp, #4",
+        "sub sp, sp, r1",
+        "push {{r0, r1}}",
+        "bl rtos_preempt",
+        "pop {{r0, r1}}",
+        "add sp, sp, r1",
+        "pop {{r0-r3, r12, lr}}",
+        "rfeia sp!",
+    )
+}
+
+/// What an exception saves: a handler is given the address of this.
+#[repr(C)]
+pub struct Frame {
+    /// r0 to r3, r12, and lr if a handler was interrupted.
+    pub registers: [usize; 6],
+    /// The address of the instruction.
+    pub pc: usize,
+    /// The mode, the flags, and whether interrupts waited.
+    pub cpsr: usize,
+}
+
+macro_rules! exception {
     ($name:ident, $number:literal, $offset:literal) => {
-        /// A fault: tells the kernel which, and where.
+        /// An exception. The frame goes to the stack of handlers first: that of a task may have overflowed.
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             naked_asm!(
-                "mov r0, #{number}",
-                "sub r1, lr, #{offset}",
-                // The stack of this mode is that of handlers of the processor, which are not continued.
+                "sub lr, lr, #{offset}",
+                "srsdb sp!, #0x13",
                 "cps #0x13",
-                "b rtos_fault",
+                "push {{r0-r3, r12, lr}}",
+                "mov r0, #{number}",
+                "b {exception}",
                 number = const $number,
                 offset = const $offset,
+                exception = sym exception,
             )
         }
     };
 }
 
-fault!(undefined, 1, 4);
-fault!(supervisor, 2, 4);
-fault!(prefetch_abort, 3, 4);
-fault!(data_abort, 4, 8);
+exception!(undefined, 0, 4);
+exception!(supervisor, 1, 4);
+exception!(prefetch_abort, 2, 4);
+exception!(data_abort, 3, 8);
+
+/// Calls the handler; if a task was interrupted that can give way, it does, as after an interrupt.
+#[unsafe(naked)]
+unsafe extern "C" fn exception() {
+    naked_asm!(
+        "mov r1, sp",
+        "and r2, sp, #4",
+        "sub sp, sp, r2",
+        "push {{r2, r3}}",
+        "bl rtos_exception",
+        "pop {{r2, r3}}",
+        "add sp, sp, r2",
+        "ldr r0, [sp, #24]",
+        "ldr r1, [sp, #28]",
+        "and r2, r1, #0x9f",
+        "cmp r2, #0x1f",
+        "bne 1f",
+        "cps #0x1f",
+        "push {{r0, r1}}",
+        "cps #0x13",
+        "pop {{r0-r3, r12, lr}}",
+        "add sp, sp, #8",
+        "cps #0x1f",
+        "push {{r0-r3, r12, lr}}",
+        "b {give_way}",
+        "1: pop {{r0-r3, r12, lr}}",
+        "rfeia sp!",
+        give_way = sym give_way,
+    )
+}
