@@ -23,6 +23,9 @@ typedef void (*FP)(void);
 typedef void (*TASK)(EXINF exinf);
 typedef void (*TMEHDR)(EXINF exinf);
 typedef void (*ISR)(EXINF exinf);
+typedef void (*INTHDR)(void);
+typedef void (*EXCHDR)(void *p_excinf);
+typedef void (*OVRHDR)(ID tskid, EXINF exinf);
 typedef void (*INIRTN)(EXINF exinf);
 typedef void (*TERRTN)(EXINF exinf);
 
@@ -113,6 +116,28 @@ typedef void (*TERRTN)(EXINF exinf);
 #define TMAX_ACTCNT 1
 #define TMAX_WUPCNT 1
 #define TBIT_FLGPTN 32
+#define TMAX_OVRTIM 4000000000U
+#define TOPPERS_SUPPORT_OVRHDR
+
+/* CPU exceptions, as the port counts them; on this machine they are signals. */
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define EXCNO_NMI 2
+#define EXCNO_HARD 3
+#define EXCNO_MPU 4
+#define EXCNO_BUS 5
+#define EXCNO_USAGE 6
+#elif defined(__arm__)
+#define EXCNO_UNDEF 0
+#define EXCNO_SVC 1
+#define EXCNO_PABORT 2
+#define EXCNO_DABORT 3
+#else
+#define EXCNO_SIGILL 4
+#define EXCNO_SIGTRAP 5
+#define EXCNO_SIGBUS 7
+#define EXCNO_SIGFPE 8
+#define EXCNO_SIGSEGV 11
+#endif
 
 typedef struct t_rtsk {
 	STAT tskstat;
@@ -134,8 +159,11 @@ typedef struct t_rpdq { ID stskid; ID rtskid; uint_t spdqcnt; } T_RPDQ;
 typedef struct t_rmtx { ID htskid; ID wtskid; } T_RMTX;
 typedef struct t_rmbf { ID stskid; ID rtskid; uint_t smbfcnt; size_t fmbfsz; } T_RMBF;
 typedef struct t_rmpf { ID wtskid; uint_t fblkcnt; } T_RMPF;
+typedef struct t_rovr { STAT ovrstat; PRCTIM leftotm; } T_ROVR;
 typedef struct t_rcyc { STAT cycstat; RELTIM lefttim; ID prcid; } T_RCYC;
 typedef struct t_ralm { STAT almstat; RELTIM lefttim; ID prcid; } T_RALM;
+#define TOVR_STP 0x01U
+#define TOVR_STA 0x02U
 #define TCYC_STP 0x01U
 #define TCYC_STA 0x02U
 #define TALM_STP 0x01U
@@ -236,6 +264,9 @@ extern ER sta_alm(ID almid, RELTIM almtim);
 extern ER msta_alm(ID almid, RELTIM almtim, ID prcid);
 extern ER stp_alm(ID almid);
 extern ER ref_alm(ID almid, T_RALM *pk_ralm);
+extern ER sta_ovr(ID tskid, PRCTIM ovrtim);
+extern ER stp_ovr(ID tskid);
+extern ER ref_ovr(ID tskid, T_ROVR *pk_rovr);
 
 /* The system. */
 extern ER rot_rdq(PRI tskpri);
@@ -260,5 +291,6 @@ extern ER ras_int(INTNO intno);
 extern ER_BOOL prb_int(INTNO intno);
 extern ER chg_ipm(PRI intpri);
 extern ER get_ipm(PRI *p_intpri);
+extern bool_t xsns_dpn(void *p_excinf);
 
 #endif /* KIZAMI_KERNEL_H */

@@ -165,6 +165,9 @@ macro_rules! c_interface {
             msta_alm(id: i32, micros: u32, processor: i32) -> i32;
             stp_alm(id: i32) -> i32;
             ref_alm(id: i32, told: *mut $crate::Rtime) -> i32;
+            sta_ovr(id: i32, micros: u32) -> i32;
+            stp_ovr(id: i32) -> i32;
+            ref_ovr(id: i32, told: *mut $crate::Rovr) -> i32;
 
             rot_rdq(priority: i32) -> i32;
             get_tid(id: *mut i32) -> i32;
@@ -188,6 +191,7 @@ macro_rules! c_interface {
             prb_int(line: u32) -> i32;
             chg_ipm(priority: i32) -> i32;
             get_ipm(priority: *mut i32) -> i32;
+            xsns_dpn(raised: *mut core::ffi::c_void) -> bool;
         }
     };
 }

@@ -1,6 +1,6 @@
 //! The state of the system, and interrupts.
 
-use rtos::{Anywhere, Error, Kernel, Line, System};
+use rtos::{Anywhere, Error, Kernel, Line, Raised, System};
 
 use crate::{Er, Id, er, er_uint, give, id};
 
@@ -127,4 +127,10 @@ pub unsafe fn chg_ipm<K: Kernel>(priority: i32) -> Er {
 pub unsafe fn get_ipm<K: Kernel>(priority: *mut i32) -> Er {
     // SAFETY: as C says.
     unsafe { give(priority, System::<K>::get_ipm(Anywhere)) }
+}
+
+/// See [`Raised::dispatch_pending`].
+pub unsafe fn xsns_dpn<K: Kernel>(raised: *mut core::ffi::c_void) -> bool {
+    // SAFETY: C has given what the handler of an exception was given.
+    unsafe { (*raised.cast::<Raised>()).dispatch_pending() }
 }

@@ -31,6 +31,8 @@ of_task! {
     rsm_tsk() => rsm();
     ras_ter() => ras_ter();
     ter_tsk() => ter();
+    sta_ovr(micros: u32) => sta_ovr(micros);
+    stp_ovr() => stp_ovr();
     chg_pri(priority: i32) => chg_pri((priority != 0).then_some(priority as usize));
 }
 
@@ -171,4 +173,19 @@ pub unsafe fn ena_ter<K: Kernel>() -> Er {
 /// See [`Current::termination_disabled`]. False where there is no task.
 pub unsafe fn sns_ter<K: Kernel>() -> bool {
     Current::<K>::termination_disabled(Anywhere) == Ok(true)
+}
+
+/// T_ROVR.
+#[repr(C)]
+pub struct Rovr {
+    state: u32,
+    left: u32,
+}
+
+/// See [`Task::ref_ovr`].
+pub unsafe fn ref_ovr<K: Kernel>(id: Id, told: *mut Rovr) -> Er {
+    let left = task::<K>(id).and_then(|task| task.ref_ovr(Anywhere));
+    let told_of = left.map(|left| Rovr { state: if left.is_some() { 0x02 } else { 0x01 }, left: left.unwrap_or(0) });
+    // SAFETY: as C says.
+    unsafe { give(told, told_of) }
 }

@@ -38,7 +38,7 @@ fn configure(order: &Order, include: &[&Path]) -> Result<model::Config> {
     let header = order.folder.join("kernel_cfg.h");
     // Numbers may be spelled with the names of objects; those that the preprocessor leaves out are known afterwards.
     write(&header, &write_c::header(&model::names(&items, |_| true), order.target))?;
-    let (values, config) = model::compute(&items, order.target, include, &order.folder)?;
+    let (values, config) = crate::check::compute(&items, order.target, include, &order.folder)?;
     let config = config.map_err(|faults| {
         let mut text = String::new();
         for fault in &faults {

@@ -2,11 +2,13 @@
 //!
 //! 1. [`parse`]: the statements of the file, each with its place
 //! 2. [`values`]: the C compiler computes the numbers in them, and says where one is wrong
-//! 3. [`model`]: the objects, checked; what cannot be is refused with its place
+//! 3. [`check`]: what cannot be is refused with its place; what is left is a [`model`]
 //! 4. [`write_c`] and [`write_rust`]: `kernel_cfg.h`, what C has to say of handlers, and the kernel itself
 //! 5. [`build`]: the compilers, and the program
 
 pub mod build;
+pub mod check;
+mod given;
 pub mod model;
 pub mod parse;
 pub mod target;

@@ -45,6 +45,16 @@ impl Target {
         }
     }
 
+    /// The numbers of the CPU exceptions: on this machine those of signals.
+    pub fn exceptions(self) -> &'static [i64] {
+        match self.platform {
+            None => &[4, 5, 7, 8, 11],
+            Some(Platform::M33) => &[2, 3, 4, 5, 6, 7],
+            Some(Platform::A9) => &[0, 1, 2, 3],
+            Some(Platform::Rp2040) => &[2, 3],
+        }
+    }
+
     /// Which board it is, of those that the port has.
     pub fn model(self) -> Model {
         if self.processors == 1 { Model::Uni } else { Model::Multi }

@@ -56,7 +56,23 @@ pub fn source(items: &[Item], config: &Config) -> String {
         }
     }
     for (number, service) in config.services.iter().enumerate() {
-        call(&mut text, &format!("kernel_service_{number}"), &service.handler, &service.exinf);
+        let name = format!("kernel_service_{number}");
+        match &service.exinf {
+            Some(exinf) => call(&mut text, &name, &service.handler, exinf),
+            None => {
+                let call = C { text: format!("({})()", service.handler.text), place: service.handler.place.clone() };
+                let _ = writeln!(text, "void {name}(void *unused)\n{{\n(void)unused;\n{};\n}}", at(&call));
+            }
+        }
+    }
+    for (number, handler) in config.exceptions.iter().enumerate() {
+        let call = C { text: format!("({})(p_excinf)", handler.function.text), place: handler.function.place.clone() };
+        let _ = writeln!(text, "void kernel_exception_{number}(void *p_excinf)\n{{\n{};\n}}", at(&call));
+    }
+    if let Some(function) = &config.overrun {
+        let text_of = format!("({})(tskid, (EXINF)*(const intptr_t *)exinf)", function.text);
+        let call = C { text: text_of, place: function.place.clone() };
+        let _ = writeln!(text, "void kernel_overrun(ID tskid, void *exinf)\n{{\n{};\n}}", at(&call));
     }
     for (name, routines) in [("kernel_initialise", &config.initial), ("kernel_terminate", &config.terminal)] {
         let _ = writeln!(text, "void {name}(void)\n{{");

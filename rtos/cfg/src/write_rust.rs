@@ -48,6 +48,21 @@ pub fn program(config: &Config, target: Target) -> String {
         }
         text += "    }\n";
     }
+    if !config.exceptions.is_empty() {
+        text += "    exceptions {\n";
+        for (number, handler) in config.exceptions.iter().enumerate() {
+            let on = handler.processor.map_or(String::new(), |processor| format!(".on({processor})"));
+            // SAFETY in the text: the C function is for this.
+            let made =
+                format!("unsafe {{ rtos::Exception::foreign({}, kernel_exception_{number}) }}", handler.exception);
+            let _ = writeln!(text, "        {made}{on};");
+        }
+        text += "    }\n";
+    }
+    if config.overrun.is_some() {
+        // SAFETY in the text: as above.
+        text += "    overrun unsafe { rtos::OverrunHandler::foreign(kernel_overrun) };\n";
+    }
     text += "    initialise || unsafe { kernel_initialise() };\n    terminate || unsafe { kernel_terminate() };\n}\n\n";
     text += "rtos_c::c_interface!(App);\n\n";
     text += "/// Prints text for the application.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_print(text: *const core::ffi::c_char) {\n    let text = unsafe { core::ffi::CStr::from_ptr(text) };\n";
@@ -81,6 +96,12 @@ fn externals(config: &Config) -> String {
     }
     for number in 0..config.services.len() {
         let _ = writeln!(text, "    fn kernel_service_{number}(unused: *mut core::ffi::c_void);");
+    }
+    for number in 0..config.exceptions.len() {
+        let _ = writeln!(text, "    fn kernel_exception_{number}(raised: *mut core::ffi::c_void);");
+    }
+    if config.overrun.is_some() {
+        text += "    fn kernel_overrun(task: i32, exinf: *mut core::ffi::c_void);\n";
     }
     text + "}\n\n"
 }

@@ -1,44 +1,64 @@
-//! The example in C, built and run.
+//! Applications in C, built and run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn says(target: &str, processors: u8) {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/rtos-c");
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{target}-{processors}"));
+/// The application in that folder, below this crate's, says that.
+fn says(application: &str, target: &str, processors: u8, expected: &str) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(application);
+    let name = source.file_name().unwrap().to_string_lossy();
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{target}-{processors}"));
     let output = Command::new(env!("CARGO_BIN_EXE_rtos-cfg"))
-        .args([example.join("app.cfg"), example.join("app.c")])
+        .args([source.join("app.cfg"), source.join("app.c")])
         .args(["--target", target, "--processors", &processors.to_string(), "--run", "--folder"])
         .arg(folder)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(said, expected);
+}
+
+/// The example: tasks, a data queue, a mutex, semaphores, notifications.
+fn example(target: &str, processors: u8) {
     let expected = "the kernel starts\n\
                     consumer 7: the sum is 55\n\
                     all 10 received; not too early\n\
                     an object that there is not: -18 (E_ID is -18)\n\
                     beats: some\n\
                     the kernel ends\n";
-    assert_eq!(said, expected);
+    says("../../examples/rtos-c", target, processors, expected);
+}
+
+/// Handlers of a CPU exception, an overrun and an interrupt.
+fn handlers(target: &str, processors: u8) {
+    let expected = "an exception: sns_ctx 1, xsns_dpn 0\n\
+                    the task at fault is dormant: 1\n\
+                    overrun: state 2, itself 1, exinf 42\n\
+                    sta_ovr of a dormant task: -41 (E_OBJ is -41)\n";
+    says("tests/handlers", target, processors, expected);
 }
 
 #[test]
 fn on_this_machine() {
-    says("host", 2);
+    example("host", 2);
+    handlers("host", 1);
 }
 
 #[test]
-fn on_one_cortex_m33() {
-    says("m33", 1);
+fn on_a_cortex_m33() {
+    example("m33", 1);
+    handlers("m33", 2);
 }
 
 #[test]
-fn on_two_cortex_a9() {
-    says("a9", 2);
+fn on_a_cortex_a9() {
+    example("a9", 2);
+    handlers("a9", 1);
 }
 
 #[test]
-fn on_two_cores_of_an_rp2040() {
-    says("rp2040", 2);
+fn on_an_rp2040() {
+    example("rp2040", 2);
+    handlers("rp2040", 1);
 }

@@ -60,6 +60,12 @@ fn values_out_of_their_ranges() {
         ("CRE_CYC(A, { 0, { TNFY_ACTTSK, B }, 0, 0 });", "the period is 0, and must be from 1 to 4000000000 (E_PAR)"),
         ("CRE_ALM(A, { 0, { TNFY_NOTHING } });", "there is no notification 'TNFY_NOTHING' (E_PAR)"),
         ("CRE_ISR(A, { 0, 0, 9, task, 1 });", "line 9 has no CFG_INT (E_OBJ)"),
+        ("DEF_INH(9, { 0, handler });", "line 9 has no CFG_INT (E_OBJ)"),
+        ("DEF_EXC(1, { 0, handler });", "there is no exception 1; this target has [4, 5, 7, 8, 11] (E_PAR)"),
+        ("DEF_EXC(0x20004, { 0, handler });", "the exception is of processor 2; the target has 1 (E_PAR)"),
+        ("DEF_EXC(4, { 1, handler });", "the attribute 0x1 has bits that mean nothing here (E_RSATR)"),
+        ("DEF_OVR({ 0, one }); DEF_OVR({ 0, two });", "there is an overrun handler already, at app.cfg:3 (E_OBJ)"),
+        ("DEF_EXC(4, { 0, one }); DEF_EXC(4, { 0, two });", "exception 4 has a handler already, at app.cfg:3 (E_OBJ)"),
         ("CRE_XYZ(A, { 0 });", "there is no static API 'CRE_XYZ' (E_RSFN)"),
         ("CRE_SEM(1A, { 0, 0, 1 });", "'1A' is not a name"),
     ];

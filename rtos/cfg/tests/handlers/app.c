@@ -1,0 +1,66 @@
+/* Each handler says what it was given; the main task waits for each in turn. */
+#include "app.h"
+#include <t_syslog.h>
+
+static ID culprit;
+static volatile ID overran;
+static volatile EXINF overran_exinf;
+
+void on_exception(void *p_excinf)
+{
+	syslog(LOG_NOTICE, "an exception: sns_ctx %d, xsns_dpn %d", sns_ctx(), xsns_dpn(p_excinf));
+	(void)get_tid(&culprit);
+	(void)act_tsk(MENDER);
+}
+
+void faulty(EXINF exinf)
+{
+	(void)exinf;
+	__builtin_trap();
+}
+
+void mender(EXINF exinf)
+{
+	STAT state = 0;
+	(void)exinf;
+	(void)ras_ter(culprit);
+	(void)get_tst(FAULTY, &state);
+	syslog(LOG_NOTICE, "the task at fault is dormant: %d", culprit == FAULTY && state == TTS_DMT);
+	(void)sig_sem(DONE);
+}
+
+void on_overrun(ID tskid, EXINF exinf)
+{
+	overran = tskid;
+	overran_exinf = exinf;
+}
+
+void greedy(EXINF exinf)
+{
+	T_ROVR told;
+	(void)exinf;
+	(void)sta_ovr(TSK_SELF, 2000);
+	(void)ref_ovr(TSK_SELF, &told);
+	while (overran == 0) {
+	}
+	syslog(LOG_NOTICE, "overrun: state %d, itself %d, exinf %d", told.ovrstat, overran == GREEDY, (int_t)overran_exinf);
+	(void)sig_sem(DONE);
+}
+
+void on_line(void)
+{
+	(void)sig_sem(DONE);
+}
+
+void main_task(EXINF exinf)
+{
+	(void)exinf;
+	(void)act_tsk(FAULTY);
+	(void)wai_sem(DONE);
+	(void)act_tsk(GREEDY);
+	(void)wai_sem(DONE);
+	(void)ras_int(LINE);
+	(void)wai_sem(DONE);
+	syslog(LOG_NOTICE, "sta_ovr of a dormant task: %d (E_OBJ is %d)", sta_ovr(GREEDY, 1), E_OBJ);
+	(void)ext_ker();
+}
