@@ -178,6 +178,13 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         }
     }
 
+    /// Whether another processor has suspended the task that runs here, which this one has not heard yet. The task is in no
+    /// queue of those that can run any more.
+    #[inline(always)]
+    pub(crate) fn is_suspended_unheard(&self, task: &Tcb<K>) -> bool {
+        K::Model::PROCESSORS > 1 && self.domain.place().is_none() && task.state.get(self.held()) == State::Suspended
+    }
+
     /// Interrupts a processor, unless it is this one, so that it looks at its agenda again.
     #[inline(always)]
     pub(crate) fn notify(&self, processor: &'static Processor<K>) {
@@ -240,8 +247,12 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
     pub(crate) fn block(self, waiting: Waiting<K>, queue: Option<&Queue<K>>, timeout: Timeout) -> Result<usize, Error> {
         let held = self.held();
         let me = self.running();
-        self.make_unready(me);
-        me.state.set(State::Waiting, held);
+        if self.is_suspended_unheard(me) {
+            me.state.set(State::WaitingSuspended, held);
+        } else {
+            self.make_unready(me);
+            me.state.set(State::Waiting, held);
+        }
         me.waiting.set(waiting, held);
         if let Some(queue) = queue {
             queue.add(me, held);

@@ -93,7 +93,9 @@ impl<K: Kernel, D: Domain> Task<K, D> {
     /// Leaves the stack first: the other processor may go on with the task as soon as the giant lock is released.
     fn move_myself<C: Context>(self, service: Service<K, D, C>, number: usize) -> Result<(), Error> {
         let here = service.here;
-        service.make_unready(self.tcb);
+        if !service.is_suspended_unheard(self.tcb) {
+            service.make_unready(self.tcb);
+        }
         if let Some(home) = self.tcb.home.get() {
             home.processor.set(K::processor(number), service.held());
         }
@@ -112,8 +114,11 @@ unsafe extern "C-unwind" fn moved<K: Kernel>(here: *const ()) -> ! {
     let here = unsafe { &*here.cast::<Processor<K>>() };
     // SAFETY: `move_myself` has locked the processor and taken the giant lock, and left them so.
     let service = unsafe { Service::<K, Placed, Anywhere>::taken(Placed(None), here) };
-    crate::overrun::leave_held(here.running.get(), service.held());
-    service.make_ready(here.running.get());
+    let me = here.running.get();
+    crate::overrun::leave_held(me, service.held());
+    if !service.is_suspended_unheard(me) {
+        service.make_ready(me);
+    }
     let next = here.choose();
     service.release();
     crate::overrun::go_on(here, next);
