@@ -66,6 +66,7 @@ pub(crate) struct Program {
     pub(crate) task_of: fn(usize) -> Option<usize>,
     pub(crate) interrupts: &'static [Interrupt],
     start: Instant,
+    cpus: Vec<usize>,
 }
 
 static PROGRAM: OnceLock<Program> = OnceLock::new();
@@ -212,6 +213,7 @@ pub fn run<K: Kernel<Port = crate::Host>>() -> ! {
         task_of: rtos::entry::task_of::<K>,
         interrupts: K::interrupts(),
         start: Instant::now(),
+        cpus: allowed_cpus(),
     };
     assert!(PROGRAM.set(program).is_ok(), "a process runs one kernel");
     memory::guard(rtos::entry::stacks::<K>());
@@ -230,7 +232,7 @@ fn enter(number: usize) {
     // SAFETY: `gs` is used for nothing else on x86-64, and points to a static from now on.
     let set = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_SET_GS, std::ptr::from_ref(machine)) };
     assert!(set == 0, "the system does not let this thread set its gs register: {}", std::io::Error::last_os_error());
-    keep_on_cpu(number);
+    keep_on_cpu(number, &program().cpus);
     memory::alternate_stack();
     // SAFETY: asks for the thread's number.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
@@ -238,20 +240,31 @@ fn enter(number: usize) {
     machine.thread.store(thread, Ordering::Release);
 }
 
-/// Keeps this thread on the CPU of that place among those that the process may use, if there are so many.
-fn keep_on_cpu(number: usize) {
-    // SAFETY: the sets are plain data of the right size.
+/// The CPUs that the process may use, as they are before its first thread keeps to one of them: the others inherit that.
+fn allowed_cpus() -> Vec<usize> {
+    // SAFETY: the set is plain data of the right size.
     unsafe {
         let mut allowed: libc::cpu_set_t = std::mem::zeroed();
         if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut allowed) != 0 {
-            return;
+            return Vec::new();
         }
-        let mut cpus = (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &allowed));
-        if let Some(cpu) = cpus.nth(number) {
-            let mut one: libc::cpu_set_t = std::mem::zeroed();
-            libc::CPU_SET(cpu, &mut one);
-            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &one);
+        (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &allowed)).collect()
+    }
+}
+
+/// Keeps this thread on the CPU of that place among those, if there are so many; otherwise on any of them.
+fn keep_on_cpu(number: usize, allowed: &[usize]) {
+    let kept = allowed.get(number).map_or(allowed, std::slice::from_ref);
+    if kept.is_empty() {
+        return;
+    }
+    // SAFETY: the set is plain data of the right size.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        for &cpu in kept {
+            libc::CPU_SET(cpu, &mut set);
         }
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
     }
 }
 
