@@ -16,6 +16,7 @@ mod launch;
 mod loads;
 mod locate;
 mod reference;
+mod rtos;
 mod trial;
 
 pub use error::Error;
@@ -99,6 +100,10 @@ pub static ALL: &[&dyn Environment] = &[
     &actors::KAMEO,
     &actors::TOKIO,
     &actors::THREADS,
+    &rtos::RtosHost,
+    &rtos::CORTEX_M33,
+    &rtos::CORTEX_A9,
+    &rtos::RP2040,
     &reference::CYCLICTEST,
     &reference::HACKBENCH,
     &reference::PERF,

@@ -51,19 +51,12 @@ impl<'a> Analysis<'a> {
 
     /// The unit of what [`Self::scale`] gives.
     pub fn unit(&self) -> Unit {
-        match self.series().measured() {
-            Measured::Throughput => Unit::BitsPerSecond,
-            _ if self.series().columns.first().is_some_and(|c| c.unit == SampleUnit::Bytes) => Unit::Bytes,
-            _ => Unit::Nanoseconds,
-        }
+        unit_of(self.series())
     }
 
     /// What one operation took, where samples time several.
     pub fn scale(&self, value: f64) -> f64 {
-        match self.series().measured() {
-            Measured::Time { operations } => value / operations as f64,
-            _ => value,
-        }
+        value / self.series().operations_of_one()
     }
 
     /// The outliers of the box, one for each bucket beyond its whiskers: as many as can be told apart on a screen. The
@@ -123,6 +116,18 @@ impl<'a> Analysis<'a> {
             start = end;
         }
         pieces
+    }
+}
+
+/// The unit in which the values of a series are drawn.
+pub fn unit_of(series: &Series) -> Unit {
+    match series.unit() {
+        SampleUnit::Nanoseconds => Unit::Nanoseconds,
+        SampleUnit::Instructions => Unit::Instructions,
+        SampleUnit::Cycles => Unit::Cycles,
+        SampleUnit::Bytes => Unit::Bytes,
+        SampleUnit::BitsPerSecond => Unit::BitsPerSecond,
+        SampleUnit::Words | SampleUnit::Count => Unit::Count,
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Report::new`] reads a recording once into data; [`html::page`] and [`text::write`] show it, [`files::write`] saves
 //! its figures. [`plot`] draws.
 
+mod across;
 mod analysis;
 mod figures;
 pub mod files;
@@ -17,6 +18,7 @@ mod table;
 mod tables;
 pub mod text;
 
+pub use analysis::unit_of;
 pub use findings::Finding;
 pub use report::{Chapter, DIAGNOSES_FILE, Diagnosis, Judged, Report};
 pub use section::{Drawn, Section};

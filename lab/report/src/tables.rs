@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use kizami_recording::folder::{Measured, Outcome, Series};
 use kizami_studies::{Group, Published, Statistic, Study};
 
+use crate::across;
 use crate::numbers::{Scale, whole};
 use crate::plot::Unit;
 use crate::section::Measure;
@@ -68,6 +69,14 @@ const THROUGHPUTS: &[Column] = &[
     Column { header: "intervals", measured: |c| Some(whole(c.summary.count)), published: None },
 ];
 
+/// What is counted is the same every time, or the extremes say so.
+const COUNTS: &[Column] = &[
+    Column { header: "MIN", measured: |c| Some(c.write(c.summary.min as f64)), published: Some(Statistic::Min) },
+    Column { header: "median", measured: |c| Some(c.write(c.summary.median)), published: Some(Statistic::Median) },
+    Column { header: "MAX", measured: |c| Some(c.write(c.summary.max as f64)), published: Some(Statistic::Max) },
+    Column { header: "n", measured: |c| Some(whole(c.summary.count)), published: None },
+];
+
 fn variance(cells: &Cells<'_, '_>) -> Option<String> {
     let of_one = cells.measure.analysis.scale(1.0).powi(2);
     cells.summary.variance.map(|v| cells.scale.write_square(v * of_one))
@@ -79,7 +88,16 @@ pub(crate) fn of(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> 
         let is_shown = |m: &&Measure<'_, '_>| m.series().measured() != Measured::Watched && m.analysis.unit() == unit;
         measures.iter().filter(is_shown).collect()
     };
-    let kinds = [(Unit::Nanoseconds, TIMES), (Unit::BitsPerSecond, THROUGHPUTS), (Unit::Bytes, TIMES)];
+    if let Some((name, statistic)) = &group.across {
+        return across::of(name, *statistic, measures);
+    }
+    let kinds = [
+        (Unit::Nanoseconds, TIMES),
+        (Unit::BitsPerSecond, THROUGHPUTS),
+        (Unit::Bytes, TIMES),
+        (Unit::Instructions, COUNTS),
+        (Unit::Cycles, COUNTS),
+    ];
     kinds.into_iter().filter_map(|(unit, columns)| table(study, group, &with_unit(unit), unit, columns)).collect()
 }
 
@@ -93,10 +111,13 @@ fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit
     let what = match unit {
         Unit::Nanoseconds => "times",
         Unit::Bytes => "memory",
+        Unit::Instructions => "instructions",
+        Unit::Cycles => "cycles",
         _ => "throughput",
     };
     let headers: Vec<&str> = columns.iter().map(|c| c.header).collect();
-    let mut table = Table::new(&[&format!("{what} in {}", scale.name)], &headers);
+    let unit = if scale.name.is_empty() { String::new() } else { format!(" in {}", scale.name) };
+    let mut table = Table::new(&[&format!("{what}{unit}")], &headers);
     if let Some(variance) = table.headers.iter_mut().find(|h| h.text == "VAR") {
         variance.text = format!("VAR {}²", scale.name);
     }

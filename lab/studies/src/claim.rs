@@ -145,7 +145,7 @@ fn quantity(unit: Unit) -> Quantity {
         Unit::Nanoseconds => Quantity::Time,
         Unit::Bytes => Quantity::Size,
         Unit::BitsPerSecond => Quantity::Rate,
-        Unit::Instructions | Unit::Words | Unit::Count => Quantity::Count,
+        Unit::Instructions | Unit::Cycles | Unit::Words | Unit::Count => Quantity::Count,
     }
 }
 

@@ -13,7 +13,7 @@ use kizami_workloads::Workload;
 use crate::cell::{BEAM, Cell, DEFAULT, Values, has_param, is_setting, setting_names};
 use crate::problem::suggest;
 use crate::tree::{At, Source, Table};
-use crate::words::{Figure, Missing, Size, Word};
+use crate::words::{Figure, Missing, Size, Statistic, Word};
 
 /// More series than this in one group are a mistake.
 const MOST_CELLS: usize = 2000;
@@ -29,6 +29,8 @@ pub struct Group {
     pub environments: Vec<&'static dyn Environment>,
     pub figures: Vec<Figure>,
     pub missing: Missing,
+    /// What varies and stands in the columns of the tables, and which figure of each series stands there.
+    pub across: Option<(String, Statistic)>,
     /// Where it begins, and where each environment is named.
     pub(crate) at: usize,
     environments_at: Vec<usize>,
@@ -86,6 +88,7 @@ impl Group {
             environments: vec![environment],
             figures: vec![Figure::Box, Figure::Histogram, Figure::Tail, Figure::Trials],
             missing: Missing::Run,
+            across: None,
             at: 0,
             environments_at: Vec::new(),
             quick: ask.clone(),
@@ -193,6 +196,8 @@ impl Group {
             "cases",
             "figures",
             "missing",
+            "across",
+            "statistic",
             "quick",
             "full",
         ]);
@@ -228,6 +233,18 @@ impl Group {
         let figures = table.strings("figures");
         let figures: Vec<_> = figures.iter().filter_map(|name| Figure::read(source, name)).collect();
         let missing = table.string("missing").and_then(|word| Missing::read(source, &word));
+        let statistic = table.string("statistic");
+        let across = table.string("across").and_then(|name| {
+            let varies = vary.iter().any(|vary| vary.name == name.value);
+            if !varies {
+                source.wrong(name.at, format!("across = {:?} is not one of what varies in the group", name.value));
+            }
+            let statistic = statistic.as_ref().map_or(Some(Statistic::Median), |word| Statistic::read(source, word))?;
+            varies.then_some((name.value, statistic))
+        });
+        if let Some(word) = statistic.filter(|_| table.get("across").is_none()) {
+            source.wrong(word.at, "statistic belongs to across");
+        }
         let group = Self {
             id: id?.value,
             title: title?.value,
@@ -236,6 +253,7 @@ impl Group {
             environments,
             figures: if figures.is_empty() { vec![Figure::Box] } else { figures },
             missing: missing.unwrap_or(Missing::Run),
+            across,
             at: table.at,
             environments_at,
             quick,

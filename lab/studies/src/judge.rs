@@ -15,7 +15,7 @@
 
 use std::collections::BTreeSet;
 
-use kizami_recording::folder::{Loaded, Measured, Series, Unit};
+use kizami_recording::folder::{Loaded, Series};
 use kizami_recording::stats::compare::{ENOUGH_TRIALS, Measure, Method};
 use kizami_recording::stats::{Comparison, Design, Interval, Options, Samples, Summary, compare};
 
@@ -133,7 +133,7 @@ impl Claim {
             let figure_alone = format!("{} (bound {} to {})", unit(figure), unit(low), unit(high));
             return Judgement { verdict: inside(figure, None, low, high), shown, figure: figure_alone };
         }
-        let operations = operations(one.series);
+        let operations = one.series.operations_of_one();
         let Some(summary) = Summary::of(&*one.values(), options) else { return not_measured("it has no samples") };
         let Some(figure) = self.statistic.of(&summary).map(|f| f / operations) else {
             return not_measured(format!("{} samples are too few for the {}", summary.count, self.statistic));
@@ -161,7 +161,7 @@ impl Claim {
             return loss_of(loaded).map(shown);
         }
         let summary = Summary::of(&*loaded.values(), &no_intervals(options))?;
-        self.statistic.of(&summary).map(|figure| shown(figure / operations(loaded.series)))
+        self.statistic.of(&summary).map(|figure| shown(figure / loaded.series.operations_of_one()))
     }
 
     /// Judges a series by another.
@@ -174,12 +174,12 @@ impl Claim {
         if a.emulated != b.emulated {
             return not_measured("the times of an emulator are not compared with those of a machine");
         }
-        if unit(a) != unit(b) {
+        if a.unit() != b.unit() {
             return not_measured("the two do not measure the same quantity");
         }
         let scales = matches!(self.statistic, Statistic::Mean | Statistic::Median);
-        if operations(a) != operations(b) && !scales {
-            let (of_a, of_b) = (operations(a), operations(b));
+        if a.operations_of_one() != b.operations_of_one() && !scales {
+            let (of_a, of_b) = (a.operations_of_one(), b.operations_of_one());
             let why = format!("samples of {of_a} and of {of_b} operations differ in their {}", self.statistic);
             return not_measured(why);
         }
@@ -199,11 +199,11 @@ impl Claim {
                 return Judgement { verdict: Verdict::NotSupported, shown, figure: String::new() };
             }
         };
-        let scale = operations(b) / operations(a);
+        let scale = b.operations_of_one() / a.operations_of_one();
         let comparison = compared.comparison;
         if compared.by.is_empty() && self.statistic != Statistic::Loss {
             // What was compared, which over several trials is not the figure of all samples together.
-            let figure = |figure: f64, of: &Series| shown_unit(self.statistic, of)(figure / operations(of));
+            let figure = |figure: f64, of: &Series| shown_unit(self.statistic, of)(figure / of.operations_of_one());
             shown = format!("{} {} against {}", self.statistic, figure(comparison.a, a), figure(comparison.b, b));
         }
         let times = comparison.ratio * scale;
@@ -237,24 +237,8 @@ impl Claim {
 
 /// How a figure of that statistic of `series` is shown.
 fn shown_unit(statistic: Statistic, series: &Series) -> impl Fn(f64) -> String {
-    let unit = if statistic == Statistic::Loss { None } else { Some(unit(series)) };
+    let unit = if statistic == Statistic::Loss { None } else { Some(series.unit()) };
     move |figure| unit.map_or_else(|| format!("{} %", ratio(figure * 100.0)), |unit| value(figure, unit))
-}
-
-/// The unit of the values of `series`.
-fn unit(series: &Series) -> Unit {
-    match series.measured() {
-        Measured::Throughput => Unit::BitsPerSecond,
-        _ => series.columns.first().map_or(Unit::Count, |c| c.unit),
-    }
-}
-
-/// How many operations one of its values is of.
-fn operations(series: &Series) -> f64 {
-    match series.measured() {
-        Measured::Time { operations } => operations as f64,
-        _ => 1.0,
-    }
 }
 
 /// Whether there are too few fresh starts to tell how much one differs from the next.

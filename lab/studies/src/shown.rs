@@ -13,6 +13,7 @@ pub(crate) fn value(figure: f64, unit: Unit) -> String {
         Unit::BitsPerSecond => (RATE, "bit/s"),
         Unit::Bytes => (SIZE, "B"),
         Unit::Instructions => (&[], "instructions"),
+        Unit::Cycles => (&[], "cycles"),
         Unit::Words => (&[], "words"),
         Unit::Count => (&[], ""),
     };

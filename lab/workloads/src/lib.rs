@@ -4,6 +4,7 @@
 //! - [`Workload`] and its parameters (feature `linux`): what a study can ask for.
 //! - [`linux`] (feature `linux`): the workloads that are Linux system calls, one file each.
 //! - [`actors`] (feature `linux`): the programs that compare actor systems, one file each.
+//! - [`rtos`] (feature `linux`): what the services of the real-time kernel cost.
 //! - [`loads`] (feature `linux`): what can run beside them in the background.
 //!
 //! A new workload is one file with a `pub static WORKLOAD` and a line in the list of its folder.
@@ -19,6 +20,8 @@ pub mod linux;
 pub mod loads;
 pub mod portable;
 #[cfg(feature = "linux")]
+pub mod rtos;
+#[cfg(feature = "linux")]
 mod spec;
 #[cfg(feature = "linux")]
 pub mod window;
@@ -31,18 +34,16 @@ pub use spec::{Kind, LinuxBody, Machine, Param, Params, Part, Workload};
 /// Every workload, in the order in which they are listed to users.
 #[cfg(feature = "linux")]
 pub static ALL: &[&Workload] = &{
-    const LINUX: usize = linux::ALL.len();
-    let mut all = [linux::ALL[0]; LINUX + actors::ALL.len() + actors::OF_SOME.len()];
-    let mut index = 0;
-    while index < all.len() {
-        all[index] = if index < LINUX {
-            linux::ALL[index]
-        } else if index < LINUX + actors::ALL.len() {
-            actors::ALL[index - LINUX]
-        } else {
-            actors::OF_SOME[index - LINUX - actors::ALL.len()]
-        };
-        index += 1;
+    const LISTS: [&[&Workload]; 4] = [linux::ALL, actors::ALL, actors::OF_SOME, rtos::ALL];
+    const COUNT: usize = LISTS[0].len() + LISTS[1].len() + LISTS[2].len() + LISTS[3].len();
+    let mut all = [LISTS[0][0]; COUNT];
+    let (mut list, mut index, mut at) = (0, 0, 0);
+    while list < LISTS.len() {
+        while index < LISTS[list].len() {
+            all[at] = LISTS[list][index];
+            (index, at) = (index + 1, at + 1);
+        }
+        (list, index) = (list + 1, 0);
     }
     all
 };

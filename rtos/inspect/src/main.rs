@@ -38,6 +38,13 @@ enum Action {
         /// m33, a9 or rp2040; all of them if none is given
         platforms: Vec<Platform>,
     },
+    /// Every passage of the counted programs, a line each: service, instructions, and cycles where they are counted
+    Passages {
+        /// m33, a9 or rp2040
+        platform: Platform,
+        /// uni, multi, multi1, nolocks, noids or neither
+        model: Model,
+    },
     /// Shows the instructions of the functions whose name contains a text
     Disassemble {
         #[command(flatten)]
@@ -97,6 +104,14 @@ fn main() -> Result<()> {
             let platforms = if platforms.is_empty() { Platform::ALL.to_vec() } else { platforms };
             for platform in platforms {
                 println!("{}", table::count(platform)?);
+            }
+        }
+        Action::Passages { platform, model } => {
+            for (service, passages) in table::passages(platform, model)? {
+                for passage in passages.each {
+                    let cycles = passage.cycles.map_or(String::new(), |cycles| format!(" {cycles}"));
+                    println!("{service} {}{cycles}", passage.instructions.len());
+                }
             }
         }
         Action::Disassemble { program, function } => {

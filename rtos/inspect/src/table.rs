@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::code::Code;
 use crate::image;
 use crate::platform::{Model, Platform};
-use crate::trace;
+use crate::trace::{self, Passages};
 
 /// What was counted of one service in one model.
 #[derive(Clone, Copy, Debug)]
@@ -47,17 +47,22 @@ pub fn count(platform: Platform) -> Result<Table> {
 
 /// Counts every service on a platform in one model.
 pub fn count_in(platform: Platform, model: Model) -> Result<BTreeMap<String, Figure>> {
+    let mut figures = BTreeMap::new();
+    for (name, passages) in passages(platform, model)? {
+        let Some(instructions) = passages.usual() else { continue };
+        let figure = Figure { instructions, same: passages.counts().len() == 1, cycles: passages.usual_cycles() };
+        figures.insert(name, figure);
+    }
+    Ok(figures)
+}
+
+/// The passages of every service on a platform in one model.
+pub fn passages(platform: Platform, model: Model) -> Result<Vec<(String, Passages)>> {
     let image = image::build("counted", platform, model)?;
     let code = Code::read(&image.path)?;
     let names = code.functions(|name| name.starts_with(PREFIX));
     let passages = trace::passages(&image, &code, &names, MARK)?;
-    let mut figures = BTreeMap::new();
-    for (name, passages) in names.iter().zip(passages) {
-        let Some(instructions) = passages.usual() else { continue };
-        let figure = Figure { instructions, same: passages.counts().len() == 1, cycles: passages.usual_cycles() };
-        figures.insert(name.trim_start_matches(PREFIX).to_string(), figure);
-    }
-    Ok(figures)
+    Ok(names.iter().map(|name| name.trim_start_matches(PREFIX).to_string()).zip(passages).collect())
 }
 
 impl fmt::Display for Table {

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use kizami_recording::folder::{Loaded, Measured, Reader};
 use kizami_recording::stats::compare::{self, Measure};
 use kizami_recording::stats::{Comparison, Design, Options, Samples, Verdict};
-use kizami_report::plot::Unit;
 use kizami_report::text::{self, Look};
-use kizami_report::{RowKind, Table};
+use kizami_report::{RowKind, Table, unit_of};
 use serde_json::json;
 
 use super::{open, print_json, print_text};
@@ -125,11 +124,7 @@ fn of_pair(
 }
 
 fn row(name: String, series: Loaded<'_>, c: &Comparison) -> [String; 6] {
-    let (unit, per) = match series.series.measured() {
-        Measured::Throughput => (Unit::BitsPerSecond, 1.0),
-        Measured::Time { operations } => (Unit::Nanoseconds, operations as f64),
-        Measured::Watched => (Unit::Nanoseconds, 1.0),
-    };
+    let (unit, per) = (unit_of(series.series), series.series.operations_of_one());
     let verdict = match c.verdict {
         Verdict::Lower => "A is lower",
         Verdict::Higher => "A is higher",

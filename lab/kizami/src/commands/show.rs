@@ -3,9 +3,8 @@
 use kizami_recording::folder::{Loaded, Measured};
 use kizami_recording::quantity::Quantity;
 use kizami_recording::stats::{Deadline, Extreme, Options, Summary};
-use kizami_report::plot::Unit;
 use kizami_report::text::{self, Look};
-use kizami_report::{RowKind, Table};
+use kizami_report::{RowKind, Table, unit_of};
 use serde_json::{Value, json};
 
 use super::{open, print_json, print_text, read_report, status_of};
@@ -44,25 +43,13 @@ pub fn show(args: &cli::Show, json: bool, style: &Style) -> Result<u8, Exit> {
     Ok(status_of(&reader))
 }
 
-fn unit(series: &Loaded<'_>) -> Unit {
-    if series.series.measured() == Measured::Throughput { Unit::BitsPerSecond } else { Unit::Nanoseconds }
-}
-
-/// What one sample's value is for one operation.
-fn per_operation(series: &Loaded<'_>) -> f64 {
-    match series.series.measured() {
-        Measured::Time { operations } => operations as f64,
-        _ => 1.0,
-    }
-}
-
 fn summaries(chosen: &[Loaded<'_>], options: &Options) -> Table {
     let mut table = Table::new(&["series"], &["median", "mean", "p99", "max", "n"]);
     for series in chosen {
         let name = series.series.name.clone();
         match Summary::of(&*series.values(), options) {
             Some(s) if series.series.measured() != Measured::Watched => {
-                let (unit, per) = (unit(series), per_operation(series));
+                let (unit, per) = (unit_of(series.series), series.series.operations_of_one());
                 let write = |value: f64| unit.value(value / per);
                 let p99 = s.p99.map_or(String::new(), |v| write(v as f64));
                 let cells = [name, write(s.median), write(s.mean), p99, write(s.max as f64), s.count.to_string()];
@@ -78,7 +65,7 @@ fn summaries(chosen: &[Loaded<'_>], options: &Options) -> Table {
 fn deadlines(chosen: &[Loaded<'_>], deadline: u64, options: &Options, look: Look) -> String {
     let mut table = Table::new(&["series", &format!("later than {}", Quantity::Time.write(deadline))], &[]);
     for series in chosen.iter().filter(|s| matches!(s.series.measured(), Measured::Time { .. })) {
-        let per = per_operation(series);
+        let per = series.series.operations_of_one();
         let answer = Deadline::of(&*series.values(), (deadline as f64 * per) as u64, options);
         let sentence = answer.map_or_else(|| "no samples".to_owned(), |d| d.sentence("ns"));
         table.push(RowKind::Measured, [series.series.name.clone(), sentence]);
@@ -91,7 +78,7 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
     let mut out = format!("{}\n", style.bold(&series.series.name));
     let mut table = Table::new(&["", ""], &[]);
     let mut row = |name: &str, value: String| table.push(RowKind::Measured, [name.to_owned(), value]);
-    let (unit, per) = (unit(&series), per_operation(&series));
+    let (unit, per) = (unit_of(series.series), series.series.operations_of_one());
     let write = |value: f64| unit.value(value / per);
     let values = series.values();
     if let Some(s) = Summary::of(&*values, options).filter(|_| series.series.measured() != Measured::Watched) {
@@ -166,7 +153,7 @@ fn as_json(series: Loaded<'_>, deadline: Option<u64>, options: &Options) -> Valu
     };
     let mut value = json!({
         "series": series.series,
-        "unit": if series.series.measured() == Measured::Throughput { "bits-per-second" } else { "nanoseconds" },
+        "unit": series.series.unit(),
         "summary": Summary::of(&*values, options),
         "extreme": extreme,
     });

@@ -7,13 +7,13 @@
 use crate::quantity::Quantity;
 use crate::stats::{Design, Samples};
 
-use super::model::{Outcome, Series};
+use super::model::{Outcome, Series, Unit};
 use super::read::Loaded;
 
 /// What the values of a series are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measured {
-    /// Nanoseconds, of which each sample holds so many operations.
+    /// Nanoseconds, or another unit that is counted for so many operations in each sample.
     Time { operations: u64 },
     /// Bits per second: what arrived, over the time that it took.
     Throughput,
@@ -30,6 +30,22 @@ impl Series {
             Measured::Throughput
         } else {
             Measured::Time { operations: self.operations }
+        }
+    }
+
+    /// The unit of its values.
+    pub fn unit(&self) -> Unit {
+        match self.measured() {
+            Measured::Throughput => Unit::BitsPerSecond,
+            _ => self.columns.first().map_or(Unit::Count, |c| c.unit),
+        }
+    }
+
+    /// How many operations one of its values is of.
+    pub fn operations_of_one(&self) -> f64 {
+        match self.measured() {
+            Measured::Time { operations } => operations as f64,
+            _ => 1.0,
         }
     }
 }

@@ -118,6 +118,8 @@ impl Column {
 pub enum Unit {
     Nanoseconds,
     Instructions,
+    /// Of a processor.
+    Cycles,
     Bytes,
     Words,
     BitsPerSecond,

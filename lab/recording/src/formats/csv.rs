@@ -112,6 +112,7 @@ fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "ns",
         Unit::Instructions => "instructions",
+        Unit::Cycles => "cycles",
         Unit::Bytes => "bytes",
         Unit::Words => "words",
         Unit::BitsPerSecond => "bit/s",

@@ -173,7 +173,7 @@ impl Axis {
         // Steps of bytes are round in the unit that they are written in: 200 MiB, not 200 million bytes.
         let base = if self.unit.is_binary() { self.unit.scale_of(self.hi.abs().max(self.lo.abs())) } else { 1.0 };
         let step = round_up(raw / base) * base;
-        if matches!(self.unit, Unit::Count | Unit::Instructions | Unit::Nanoseconds | Unit::Bytes) {
+        if matches!(self.unit, Unit::Count | Unit::Instructions | Unit::Cycles | Unit::Nanoseconds | Unit::Bytes) {
             step.max(1.0)
         } else {
             step

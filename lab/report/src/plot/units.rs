@@ -25,6 +25,8 @@ pub enum Unit {
     PerSecond,
     /// Machine instructions.
     Instructions,
+    /// Cycles of a processor.
+    Cycles,
     /// A ratio without a unit: 1.0 is "the same".
     Ratio,
 }
@@ -56,6 +58,7 @@ impl Unit {
             Unit::Percent => &[(1.0, " %")],
             Unit::PerSecond => &[(1.0, "/s"), (1e3, "k/s"), (1e6, "M/s")],
             Unit::Instructions => &[(1.0, " instr"), (1e3, "k instr"), (1e6, "M instr"), (1e9, "G instr")],
+            Unit::Cycles => &[(1.0, " cycles"), (1e3, "k cycles"), (1e6, "M cycles"), (1e9, "G cycles")],
             Unit::Ratio => &[(1.0, "×")],
         }
     }

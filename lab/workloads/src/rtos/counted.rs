@@ -1,0 +1,52 @@
+//! The instructions and cycles of services on boards.
+
+use kizami_recording::folder::{Column, Unit};
+
+use super::{MODEL, SERVICES};
+use crate::spec::{Params, Part, Workload};
+
+/// How often each service is called.
+const TIMES: u64 = 20;
+
+pub static INSTRUCTIONS: Workload = Workload {
+    name: "rtos-instructions",
+    title: "instructions of the services of the real-time kernel",
+    about: "Counts, in an emulator, the instructions from the call of each service to the first of the task that runs \
+            because of it, where the name ends in switch, or to its return. act_remote is of a task of the other processor; \
+            on one processor that task runs, and ends, before it returns. The call is one of Rust, with a typed handle; it \
+            holds the two to four instructions that lead to and from a function. A sample is one passage: they are all the \
+            same unless another processor or an interrupt came in between.",
+    reference: "",
+    params: &[MODEL],
+    parts: |_, _| parts(Column::new("instructions", Unit::Instructions)),
+    seconds: seconds,
+    linux: None,
+    beam: None,
+};
+
+pub static CYCLES: Workload = Workload {
+    name: "rtos-cycles",
+    title: "cycles of the services of the real-time kernel",
+    about: "The same passages as those of rtos-instructions, in cycles of the processor, where the emulator counts them.",
+    reference: "",
+    params: &[MODEL],
+    parts: |_, _| parts(Column::new("cycles", Unit::Cycles)),
+    seconds: seconds,
+    linux: None,
+    beam: None,
+};
+
+fn parts(column: Column) -> Vec<Part> {
+    let part = |name: &&str| Part {
+        name: (*name).to_owned(),
+        columns: vec![column.clone()],
+        rows: 2 * TIMES,
+        operations: 1,
+        cold_rows: 0,
+    };
+    SERVICES.iter().map(part).collect()
+}
+
+fn seconds(_: &Params) -> f64 {
+    4.0
+}

@@ -1,0 +1,41 @@
+//! The time of a service on this machine.
+
+use super::{MODEL, SERVICES};
+use crate::spec::{Kind, Param, Part, Workload};
+
+pub static WORKLOAD: Workload = Workload {
+    name: "rtos-time",
+    title: "services of the real-time kernel",
+    about: "Calls one service of the kernel, which runs as a process of this machine, again and again. A sample is the time \
+            from before the call to the first instruction of the task that runs because of it, where the name ends in \
+            switch, or until the call has returned. act_in_handler begins in the handler of an interrupt and ends in the \
+            task. act_remote activates a task of the other processor and returns; act_remote_start ends where that task \
+            begins, and holds the interrupt between processors, which is a signal here. A sample holds one clock pair too, \
+            which the fact clock_pair_ns says alone.",
+    reference: "",
+    params: &[
+        Param { name: "service", about: "which service", kind: Kind::Choice(TIMED), default: "act_switch" },
+        MODEL,
+        Param {
+            name: "samples",
+            about: "how many calls, each of which is a sample",
+            kind: Kind::count(1, 100_000_000),
+            default: "1000000",
+        },
+    ],
+    parts: |params, _| vec![Part::times(params.number("samples"))],
+    seconds: |params| params.number("samples") as f64 * 1e-6,
+    linux: None,
+    beam: None,
+};
+
+const TIMED: &[&str] = &{
+    let mut all = [""; SERVICES.len() + 1];
+    let mut index = 0;
+    while index < SERVICES.len() {
+        all[index] = SERVICES[index];
+        index += 1;
+    }
+    all[index] = "act_remote_start";
+    all
+};
