@@ -222,7 +222,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         vec![Box::new(figures::rates(about, curves))]
     }
 
-    /// The median over the parameter that varies: a drawing for each unit, a line for all that agrees in the rest.
+    /// The median, or what the group says, over the parameter that varies: a drawing for each unit, a line for all that agrees in the rest.
     fn sweeps(&self) -> Vec<Box<dyn Figure>> {
         let number = |m: &Measure<'r, 'a>, name: &str| m.series().params.get(name)?.parse::<f64>().ok();
         let varies = |name: &&String| {
@@ -232,6 +232,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         };
         let names = self.measures.first().map(|m| m.row.condition.iter().map(|(name, _)| name).collect::<Vec<_>>());
         let Some(name) = names.unwrap_or_default().into_iter().find(varies) else { return Vec::new() };
+        let statistic = self.group.statistics.first().copied().unwrap_or(Statistic::Median);
         let mut sets: Vec<(Unit, Vec<lines::Line>)> = Vec::new();
         for measure in self.measures {
             let (Some(at), Some(summary)) = (number(measure, name), &measure.analysis.summary) else { continue };
@@ -246,7 +247,8 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
                 sets.push((unit, Vec::new()));
                 sets.len() - 1
             });
-            let point = (at, measure.analysis.scale(summary.median));
+            let Some(figure) = statistic.of(summary) else { continue };
+            let point = (at, measure.analysis.scale(figure));
             match sets[set].1.iter_mut().find(|line| line.label == label) {
                 Some(line) => line.points.push(point),
                 None => sets[set].1.push(lines::Line { label, points: vec![point] }),
@@ -255,7 +257,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         let draw = |(unit, mut drawn): (Unit, Vec<lines::Line>)| -> Box<dyn Figure> {
             drawn.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
             let about = About {
-                title: format!("{}: medians over {name}", self.group.title),
+                title: format!("{}: {} over {name}", self.group.title, statistic),
                 subtitle: String::new(),
                 quantity: if unit == Unit::Bytes { "memory" } else { "time" }.into(),
             };

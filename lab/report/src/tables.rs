@@ -88,8 +88,8 @@ pub(crate) fn of(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> 
         let is_shown = |m: &&Measure<'_, '_>| m.series().measured() != Measured::Watched && m.analysis.unit() == unit;
         measures.iter().filter(is_shown).collect()
     };
-    if let Some((name, statistic)) = &group.across {
-        return across::of(name, *statistic, measures);
+    if let Some(name) = &group.across {
+        return group.statistics.iter().flat_map(|statistic| across::of(name, *statistic, measures)).collect();
     }
     let kinds = [
         (Unit::Nanoseconds, TIMES),

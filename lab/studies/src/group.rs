@@ -29,8 +29,10 @@ pub struct Group {
     pub environments: Vec<&'static dyn Environment>,
     pub figures: Vec<Figure>,
     pub missing: Missing,
-    /// What varies and stands in the columns of the tables, and which figure of each series stands there.
-    pub across: Option<(String, Statistic)>,
+    /// What varies and stands in the columns of the tables.
+    pub across: Option<String>,
+    /// Which figures of a series stand in such tables, a table each, and in a sweep the first.
+    pub statistics: Vec<Statistic>,
     /// Where it begins, and where each environment is named.
     pub(crate) at: usize,
     environments_at: Vec<usize>,
@@ -89,6 +91,7 @@ impl Group {
             figures: vec![Figure::Box, Figure::Histogram, Figure::Tail, Figure::Trials],
             missing: Missing::Run,
             across: None,
+            statistics: vec![Statistic::Median],
             at: 0,
             environments_at: Vec::new(),
             quick: ask.clone(),
@@ -197,7 +200,7 @@ impl Group {
             "figures",
             "missing",
             "across",
-            "statistic",
+            "statistics",
             "quick",
             "full",
         ]);
@@ -233,27 +236,25 @@ impl Group {
         let figures = table.strings("figures");
         let figures: Vec<_> = figures.iter().filter_map(|name| Figure::read(source, name)).collect();
         let missing = table.string("missing").and_then(|word| Missing::read(source, &word));
-        let statistic = table.string("statistic");
-        let across = table.string("across").and_then(|name| {
-            let varies = vary.iter().any(|vary| vary.name == name.value);
-            if !varies {
-                source.wrong(name.at, format!("across = {:?} is not one of what varies in the group", name.value));
-            }
-            let statistic = statistic.as_ref().map_or(Some(Statistic::Median), |word| Statistic::read(source, word))?;
-            varies.then_some((name.value, statistic))
-        });
-        if let Some(word) = statistic.filter(|_| table.get("across").is_none()) {
-            source.wrong(word.at, "statistic belongs to across");
+        let across = table.string("across");
+        if let Some(name) = across.as_ref().filter(|name| vary.iter().all(|vary| vary.name != name.value)) {
+            source.wrong(name.at, format!("across = {:?} is not one of what varies in the group", name.value));
         }
+        let statistics = table.strings("statistics");
+        if let Some(word) = statistics.first().filter(|_| across.is_none() && !figures.contains(&Figure::Sweep)) {
+            source.wrong(word.at, "statistics stand in the tables of across, or in a sweep; the group has neither");
+        }
+        let statistics: Vec<_> = statistics.iter().filter_map(|word| Statistic::read(source, word)).collect();
         let group = Self {
             id: id?.value,
             title: title?.value,
             about: table.string("about").map(|a| a.value).unwrap_or_default(),
             workloads,
             environments,
-            figures: if figures.is_empty() { vec![Figure::Box] } else { figures },
+            figures: if table.get("figures").is_none() { vec![Figure::Box] } else { figures },
             missing: missing.unwrap_or(Missing::Run),
-            across,
+            across: across.map(|name| name.value),
+            statistics: if statistics.is_empty() { vec![Statistic::Median] } else { statistics },
             at: table.at,
             environments_at,
             quick,

@@ -17,6 +17,9 @@ pub(crate) fn value(figure: f64, unit: Unit) -> String {
         Unit::Words => (&[], "words"),
         Unit::Count => (&[], ""),
     };
+    if units.is_empty() && figure.fract() == 0.0 {
+        return format!("{figure:.0} {alone}").trim_end().to_owned();
+    }
     let (factor, name) = units.iter().copied().find(|(factor, _)| figure >= *factor).unwrap_or((1.0, alone));
     format!("{} {name}", digits(figure / factor)).trim_end().to_owned()
 }
@@ -47,7 +50,8 @@ mod tests {
         assert_eq!(value(123.4, Unit::Nanoseconds), "123.4 ns");
         assert_eq!(value(9_500_000.0, Unit::BitsPerSecond), "9.50 Mbit/s");
         assert_eq!(value(4096.0, Unit::Bytes), "4.00 KiB");
-        assert_eq!(value(17.0, Unit::Count), "17.00");
+        assert_eq!(value(17.0, Unit::Count), "17");
+        assert_eq!(value(17.5, Unit::Instructions), "17.50 instructions");
         assert_eq!(ratio(0.973), "0.97");
         assert_eq!(ratio(f64::INFINITY), "∞");
     }

@@ -117,6 +117,8 @@ words! {
         Variance = "variance",
         Stdev = "stdev",
         Mode = "mode",
+        /// The mean without the lowest and the highest hundredth.
+        Trimmed = "trimmed-mean",
         P90 = "p90",
         P95 = "p95",
         P99 = "p99",
@@ -141,6 +143,7 @@ impl Statistic {
             Self::Variance => summary.variance,
             Self::Stdev => summary.standard_deviation,
             Self::Mode => Some(summary.mode.value as f64),
+            Self::Trimmed => Some(summary.trimmed_mean),
             Self::P90 => whole(summary.p90),
             Self::P95 => whole(summary.p95),
             Self::P99 => whole(summary.p99),

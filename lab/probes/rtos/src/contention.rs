@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use kizami_protocol::Report;
-use kizami_workloads::clock_ns;
 use rtos::{Error, InTask, Pinned, Shared, System};
 use rtos_host::Host;
 
+use crate::clock;
 use crate::job::{Service, job};
 use crate::sample::{begin, end, failed, say, stopped};
 
@@ -82,10 +82,8 @@ fn other(cx: Cx) {
         must("pol_sem", OTHER_SEMAPHORE.pol(cx));
         CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
         if pause > 0 {
-            let until = clock_ns() + pause;
-            while clock_ns() < until {
-                core::hint::spin_loop();
-            }
+            let begun = clock::before();
+            while clock::nanoseconds(clock::before() - begun) < pause {}
         }
     }
 }

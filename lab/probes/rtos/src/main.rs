@@ -4,6 +4,7 @@
 //! standard output. The lab starts it; a person has no use for it. The kernel is here in every build that the study
 //! compares; a process runs one of them, once.
 
+mod clock;
 mod job;
 mod sample;
 
@@ -42,7 +43,7 @@ use std::process::ExitCode;
 use kizami_protocol::{ARENA_FD, Arena, Report, Request};
 use kizami_recording::folder::Effective;
 use kizami_settings::{Settings, process};
-use kizami_workloads::{Params, clock_ns};
+use kizami_workloads::Params;
 
 use job::{Job, Service};
 
@@ -107,18 +108,8 @@ fn prepare() -> Result<fn() -> !, String> {
     for (setting, Effective { value, as_requested, why }) in process::apply(&settings) {
         say(&Report::Effective { setting, value, as_requested, why });
     }
-    say(&Report::Fact { name: "clock_pair_ns".into(), value: clock_pair() });
+    let of_one = clock::calibrate()?;
+    say(&Report::Fact { name: "clock_pair_ns".into(), value: clock::pair(of_one) });
     say(&Report::Ready {});
     Ok(run)
-}
-
-/// The median of a thousand clock pairs: what taking the time costs, here and now.
-fn clock_pair() -> f64 {
-    let mut pairs = [0u64; 1001];
-    for pair in &mut pairs {
-        let before = clock_ns();
-        *pair = clock_ns() - before;
-    }
-    pairs.sort_unstable();
-    pairs[pairs.len() / 2] as f64
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use kizami_protocol::Report;
 use kizami_recording::Recorder;
-use kizami_workloads::clock_ns;
+
+use crate::clock;
 
 struct Place(UnsafeCell<Option<(Recorder<'static>, &'static AtomicBool)>>);
 
@@ -24,16 +25,16 @@ pub fn set_up(recorder: Recorder<'static>, stop: &'static AtomicBool) {
 /// A sample begins.
 #[inline(always)]
 pub fn begin() {
-    BEGUN.store(clock_ns(), Relaxed);
+    BEGUN.store(clock::before(), Relaxed);
 }
 
 /// It ends, perhaps in another task, perhaps on another processor.
 #[inline(always)]
 pub fn end() {
-    let now = clock_ns();
+    let now = clock::after();
     // SAFETY: see `Place`.
     if let Some((recorder, _)) = unsafe { &mut *PLACE.0.get() } {
-        recorder.push(now.saturating_sub(BEGUN.load(Relaxed)));
+        recorder.push(clock::nanoseconds(now.saturating_sub(BEGUN.load(Relaxed))));
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Summary {
     pub variance: Option<f64>,
     pub standard_deviation: Option<f64>,
     pub mode: Mode,
+    /// The mean without the lowest and the highest hundredth of the samples: of times that a clock counts in coarse steps it
+    /// tells more than the median, and a rare outlier does not move it.
+    pub trimmed_mean: f64,
     /// Quartiles by linear interpolation, type 7.
     pub lower_quartile: f64,
     pub median: f64,
@@ -38,6 +41,9 @@ pub struct Summary {
     pub median_interval: Option<Interval>,
     pub p99_interval: Option<Interval>,
 }
+
+/// One in so many samples is left out at either end of the trimmed mean.
+const TRIMMED: u64 = 100;
 
 const TAILS: [Quantile; 6] =
     [Quantile::P90, Quantile::P95, Quantile::P99, Quantile::P99_9, Quantile::P99_99, Quantile::P99_999];
@@ -59,8 +65,10 @@ impl Summary {
         wanted[..3].copy_from_slice(&QUARTILES);
         wanted[3..].copy_from_slice(&TAILS);
         let positions = wanted.map(|quantile| quantile.position(count));
-        let mut ranks = [0; 18];
-        for (pair, position) in ranks.chunks_exact_mut(2).zip(positions) {
+        let trimmed = count / TRIMMED;
+        let mut ranks = [0; 20];
+        ranks[18..].copy_from_slice(&[trimmed, count - 1 - trimmed]);
+        for (pair, position) in ranks[..18].chunks_exact_mut(2).zip(positions) {
             pair.copy_from_slice(&[position.rank, position.rank + 1]);
         }
         let values = shape.at_ranks(samples, &ranks);
@@ -80,6 +88,7 @@ impl Summary {
             variance,
             standard_deviation: variance.map(libm::sqrt),
             mode: mode::mode(samples, shape.min(), p99_9, width),
+            trimmed_mean: trimmed_mean(samples, trimmed, values[18], values[19]),
             lower_quartile,
             median,
             upper_quartile,
@@ -94,6 +103,29 @@ impl Summary {
             p99_interval,
         }
     }
+}
+
+/// The mean without `trimmed` samples at either end; the lowest that stays is `low`, the highest `high`.
+fn trimmed_mean(samples: &dyn Samples, trimmed: u64, low: u64, high: u64) -> f64 {
+    let (mut inside, mut sum, mut up_to_low, mut from_high) = (0u64, 0u128, 0u64, 0u64);
+    samples.visit(0, samples.len(), &mut |piece| {
+        for &sample in piece {
+            if low < sample && sample < high {
+                inside += 1;
+                sum += u128::from(sample);
+            } else {
+                up_to_low += u64::from(sample <= low);
+                from_high += u64::from(sample >= high);
+            }
+        }
+    });
+    if low == high {
+        return low as f64;
+    }
+    // Of those that are as low as the lowest, or as high as the highest, some are trimmed.
+    let (lows, highs) = (up_to_low - trimmed, from_high - trimmed);
+    sum += u128::from(low) * u128::from(lows) + u128::from(high) * u128::from(highs);
+    sum as f64 / (inside + lows + highs) as f64
 }
 
 #[cfg(test)]
@@ -160,6 +192,9 @@ mod tests {
             let sorted = sorted(&samples);
             let n = sorted.len();
             prop_assert_eq!((summary.count, summary.min, summary.max), (n as u64, sorted[0], sorted[n - 1]));
+            let kept = &sorted[n / 100..n - n / 100];
+            let mean = kept.iter().map(|sample| *sample as f64).sum::<f64>() / kept.len() as f64;
+            prop_assert!((summary.trimmed_mean - mean).abs() <= mean * 1e-9, "{} {}", summary.trimmed_mean, mean);
             let quartiles = [summary.lower_quartile, summary.median, summary.upper_quartile];
             prop_assert_eq!(quartiles, [0.25, 0.5, 0.75].map(|p| type_7(&sorted, p)));
             // The nearest rank by its definition: the smallest sample that enough samples do not exceed.

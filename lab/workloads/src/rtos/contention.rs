@@ -9,7 +9,7 @@ pub static WORKLOAD: Workload = Workload {
             back to back; a sample is the time of that call. The other signals and takes a semaphore of its own with a pause \
             between, so that the two have nothing in common but the lock between processors. With object=pinned the \
             measured semaphore belongs to its processor alone, and no lock is taken for it. The fact other_calls says how \
-            often the other came by. A sample holds one clock pair too.",
+            often the other came by. A sample holds a pair of readings of the time-stamp counter, as in rtos-time.",
     reference: "",
     params: &[
         Param {

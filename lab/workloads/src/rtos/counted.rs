@@ -2,8 +2,8 @@
 
 use kizami_recording::folder::{Column, Unit};
 
-use super::{MODEL, SERVICES};
-use crate::spec::{Params, Part, Workload};
+use super::{MODEL, SERVICES, with};
+use crate::spec::{Kind, Param, Params, Part, Workload};
 
 /// How often each service is called.
 const TIMES: u64 = 20;
@@ -17,8 +17,8 @@ pub static INSTRUCTIONS: Workload = Workload {
             holds the two to four instructions that lead to and from a function. A sample is one passage: they are all the \
             same unless another processor or an interrupt came in between.",
     reference: "",
-    params: &[MODEL],
-    parts: |_, _| parts(Column::new("instructions", Unit::Instructions)),
+    params: &[COUNTED, MODEL],
+    parts: |params, _| parts(params, Column::new("instructions", Unit::Instructions)),
     seconds: seconds,
     linux: None,
     beam: None,
@@ -29,14 +29,23 @@ pub static CYCLES: Workload = Workload {
     title: "cycles of the services of the real-time kernel",
     about: "The same passages as those of rtos-instructions, in cycles of the processor, where the emulator counts them.",
     reference: "",
-    params: &[MODEL],
-    parts: |_, _| parts(Column::new("cycles", Unit::Cycles)),
+    params: &[COUNTED, MODEL],
+    parts: |params, _| parts(params, Column::new("cycles", Unit::Cycles)),
     seconds: seconds,
     linux: None,
     beam: None,
 };
 
-fn parts(column: Column) -> Vec<Part> {
+/// Which services are recorded; the program calls all of them.
+const COUNTED: Param = Param {
+    name: "service",
+    about: "which service, or all",
+    kind: Kind::Choice(&with(SERVICES, "all")),
+    default: "all",
+};
+
+fn parts(params: &Params, column: Column) -> Vec<Part> {
+    let wanted = params.choice("service");
     let part = |name: &&str| Part {
         name: (*name).to_owned(),
         columns: vec![column.clone()],
@@ -44,7 +53,7 @@ fn parts(column: Column) -> Vec<Part> {
         operations: 1,
         cold_rows: 0,
     };
-    SERVICES.iter().map(part).collect()
+    SERVICES.iter().filter(|name| wanted == "all" || **name == wanted).map(part).collect()
 }
 
 fn seconds(_: &Params) -> f64 {

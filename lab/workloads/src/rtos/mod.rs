@@ -18,7 +18,7 @@ pub static ALL: &[&Workload] = &[&TIME, &CONTENTION, &INSTRUCTIONS, &CYCLES];
 
 /// The services: activation, waking, communication, mutexes, migration. `switch`: until the first instruction of the task
 /// that runs because of it; otherwise until it has returned.
-pub const SERVICES: &[&str] = &[
+pub const SERVICES: [&str; 24] = [
     "act_switch",
     "act_no_switch",
     "act_queued",
@@ -44,6 +44,17 @@ pub const SERVICES: &[&str] = &[
     "unl_mtx_ceiling",
     "mig_tsk",
 ];
+
+/// The services and one word more.
+const fn with(services: [&'static str; 24], word: &'static str) -> [&'static str; 25] {
+    let mut all = [word; 25];
+    let mut index = 0;
+    while index < services.len() {
+        all[index] = services[index];
+        index += 1;
+    }
+    all
+}
 
 /// How the kernel is built.
 const MODEL: Param = Param {
