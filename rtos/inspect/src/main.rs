@@ -57,7 +57,7 @@ enum Action {
 /// Which program.
 #[derive(clap::Args)]
 struct Program {
-    /// scenarios or counted
+    /// scenarios, overflow or counted
     package: String,
     /// m33, a9 or rp2040
     platform: Platform,

@@ -1,4 +1,4 @@
-//! All scenarios, on this machine.
+//! All scenarios, on this machine; and a stack that overflows, which is told, never silent.
 
 use std::process::Command;
 
@@ -16,4 +16,14 @@ fn on_one_processor() {
 #[test]
 fn on_two_processors() {
     plays(env!("CARGO_BIN_EXE_rtos-scenarios-multi"));
+}
+
+#[test]
+fn a_stack_that_overflows() {
+    for program in [env!("CARGO_BIN_EXE_rtos-overflow-uni"), env!("CARGO_BIN_EXE_rtos-overflow-multi")] {
+        let output = Command::new(program).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{program}:\n{said}");
+        assert!(said.starts_with("fatal: the stack of task 3 overflowed at 0x"), "{program}:\n{said}");
+    }
 }

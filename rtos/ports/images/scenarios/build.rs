@@ -4,4 +4,5 @@ include!("../place.rs");
 
 fn main() {
     place("scenarios-", &["uni", "multi"]);
+    place("overflow-", &["uni", "multi"]);
 }

@@ -1,0 +1,15 @@
+//! A stack that overflows, on two cores of an RP2040.
+#![no_std]
+#![no_main]
+
+#[path = "../m0.rs"]
+mod m0;
+#[path = "../../../../../scenarios/src/overflow.rs"]
+mod overflow;
+
+use m0::{STACK, exit, print};
+
+type Port = rp2040::Rp2040;
+type Model = rtos::Multi<2>;
+
+rp2040::image!(overflow::App);

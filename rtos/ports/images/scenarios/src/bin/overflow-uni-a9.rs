@@ -1,0 +1,15 @@
+//! A stack that overflows, on one Cortex-A9.
+#![no_std]
+#![no_main]
+
+#[path = "../a9.rs"]
+mod a9;
+#[path = "../../../../../scenarios/src/overflow.rs"]
+mod overflow;
+
+use a9::{STACK, exit, print};
+
+type Port = cortex_a9::CortexA9<cortex_a9::boards::Zynq7000>;
+type Model = rtos::Uni;
+
+cortex_a9::image!(overflow::App);

@@ -1,0 +1,15 @@
+//! A stack that overflows, on one processor of this machine.
+
+#[path = "../host.rs"]
+mod host;
+#[path = "../overflow.rs"]
+mod overflow;
+
+use host::{STACK, exit, print};
+use rtos_host::Host as Port;
+
+type Model = rtos::Uni;
+
+fn main() {
+    rtos_host::run::<overflow::App>()
+}
