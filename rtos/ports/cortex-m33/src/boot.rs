@@ -2,70 +2,30 @@
 
 use core::arch::naked_asm;
 
+use m_profile::boot::initialise_memory;
+use m_profile::{Frame, exception};
 use rtos::{Kernel, Port};
 
 use crate::switch::{pend_sv, sv_call};
 
 /// The vector table.
-#[repr(C, align(512))]
-pub struct Vectors {
-    stack: unsafe extern "C" fn(),
-    handlers: [unsafe extern "C" fn(); 15],
-    lines: [unsafe extern "C" fn(); 124],
-}
+pub type Vectors = m_profile::Vectors<124>;
 
 unsafe extern "C" {
     fn __stack0();
     fn __stack1();
 }
 
+/// The table of processor 0.
+pub const FIRST: Vectors = Vectors::new(__stack0, reset, Some(sv_call), pend_sv, line);
+
 /// The table of processor 1.
-pub(crate) static SECOND: Vectors = Vectors::of(__stack1, reset_second);
+pub(crate) static SECOND: Vectors = Vectors::new(__stack1, reset_second, Some(sv_call), pend_sv, line);
 
-impl Vectors {
-    /// The table of processor 0.
-    pub const fn new() -> Self {
-        Vectors::of(__stack0, reset)
-    }
-
-    const fn of(stack: unsafe extern "C" fn(), reset: unsafe extern "C" fn()) -> Self {
-        let mut handlers: [unsafe extern "C" fn(); 15] = [fault_entry; 15];
-        handlers[0] = reset;
-        handlers[10] = sv_call;
-        handlers[13] = pend_sv;
-        Vectors { stack, handlers, lines: [line; 124] }
-    }
-}
-
-impl Default for Vectors {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// Processor 0 starts here, and makes the memory what Rust expects.
+/// Processor 0 starts here.
 #[unsafe(naked)]
 unsafe extern "C" fn reset() {
-    naked_asm!(
-        "ldr r0, =__data_start",
-        "ldr r1, =__data_end",
-        "ldr r2, =__data_load",
-        "b 2f",
-        "1: ldr r3, [r2], #4",
-        "str r3, [r0], #4",
-        "2: cmp r0, r1",
-        "bne 1b",
-        "ldr r0, =__bss_start",
-        "ldr r1, =__bss_end",
-        "movs r3, #0",
-        "b 4f",
-        "3: str r3, [r0], #4",
-        "4: cmp r0, r1",
-        "bne 3b",
-        "movs r0, #0",
-        "b {set_up}",
-        set_up = sym set_up,
-    )
+    naked_asm!("bl {memory}", "movs r0, #0", "b {set_up}", memory = sym initialise_memory, set_up = sym set_up)
 }
 
 /// Processor 1 starts here.
@@ -103,37 +63,28 @@ unsafe extern "C" fn line() {
     naked_asm!("mrs r0, ipsr", "subs r0, #16", "b rtos_interrupt")
 }
 
-/// A fault: on the main stack, with the address where it happened if that lies on a stack that can be read.
-#[unsafe(naked)]
-unsafe extern "C" fn fault_entry() {
-    naked_asm!(
-        "ldr r0, =0xE000ED28",
-        "ldr r0, [r0]",
-        "mrs r1, psp",
-        "movs r2, #0",
-        "msr basepri, r2",
-        // After an overflow there is no frame.
-        "tst r0, #0x100000",
-        "bne 1f",
-        "tst lr, #4",
-        "ite eq",
-        "mrseq r2, msp",
-        "movne r2, r1",
-        "ldr r2, [r2, #24]",
-        "1: b rtos_fault",
-    )
-}
-
-/// Says what the fault was, and ends.
-pub fn fault<K: Kernel>(status: u32, psp: usize, pc: usize) -> ! {
+/// An exception, with its frame: a stack that overflowed has none.
+///
+/// # Safety
+/// To be called by the vectors.
+#[doc(hidden)]
+pub unsafe fn exception<K: Kernel>(frame: *mut Frame, exc_return: usize) {
+    /// What the faults were; a bit that is written is cleared.
+    const CFSR: *mut u32 = 0xE000_ED28 as *mut u32;
     const STACK_OVERFLOW: u32 = 1 << 20;
+    // SAFETY: a register of the processor.
+    let status = unsafe { CFSR.read_volatile() };
     if status & STACK_OVERFLOW != 0 {
-        match rtos::entry::task_of::<K>(psp) {
-            Some(task) => K::Port::fatal::<K>(format_args!("the stack of task {task} overflowed at {psp:#010x}")),
-            None => K::Port::fatal::<K>(format_args!("a stack overflowed at {psp:#010x}")),
-        }
+        exception::overflow::<K>(frame as usize);
     }
-    K::Port::fatal::<K>(format_args!("fault {status:#010x} at {pc:#010x}"))
+    let mask = K::Port::lock();
+    // SAFETY: restores what was; nothing relied on the lock.
+    unsafe { K::Port::unlock(mask) };
+    // SAFETY: the processor has saved the frame there, and the vectors have given both.
+    unsafe {
+        CFSR.write_volatile(status);
+        exception::handle::<K>(&mut *frame, exc_return, !K::Port::was_locked(mask));
+    }
 }
 
 /// A call of the emulator.

@@ -23,8 +23,10 @@ use rtos::{Kernel, Model};
 
 pub use boards::Board;
 #[doc(hidden)]
-pub use boot::{Vectors, fault};
+pub use boot::{FIRST, Vectors, exception};
 pub use lines::Nvic;
+#[doc(hidden)]
+pub use m_profile::Frame;
 pub use semihosting as terminal;
 
 /// The interrupts of this priority and below wait while the processor is locked.
@@ -80,10 +82,7 @@ unsafe impl<B: Board> Port for CortexM33<B> {
 
     #[inline(always)]
     fn in_task() -> bool {
-        let exception: u32;
-        // SAFETY: reads a register.
-        unsafe { asm!("mrs {}, ipsr", out(reg) exception, options(nomem, nostack, preserves_flags)) };
-        exception == 0
+        m_profile::in_task()
     }
 
     #[inline(always)]
@@ -120,15 +119,12 @@ unsafe impl<B: Board> Port for CortexM33<B> {
 
     #[inline(always)]
     fn request_dispatch() {
-        const ICSR: *mut u32 = 0xE000_ED04 as *mut u32;
-        // SAFETY: sets PendSV pending.
-        unsafe { ICSR.write_volatile(1 << 28) };
+        m_profile::request_dispatch();
     }
 
     #[inline(always)]
     fn idle() {
-        // SAFETY: waits for an interrupt.
-        unsafe { asm!("wfi", options(nostack, preserves_flags)) };
+        m_profile::idle();
     }
 
     #[inline(always)]
@@ -210,7 +206,7 @@ macro_rules! image {
     ($kernel:ty) => {
         #[unsafe(link_section = ".vectors")]
         #[used]
-        static VECTORS: $crate::Vectors = $crate::Vectors::new();
+        static VECTORS: $crate::Vectors = $crate::FIRST;
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_start(processor: usize) -> ! {
@@ -234,8 +230,9 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
-        extern "C" fn rtos_fault(status: u32, psp: usize, pc: usize) -> ! {
-            $crate::fault::<$kernel>(status, psp, pc)
+        unsafe extern "C" fn rtos_exception(frame: *mut $crate::Frame, exc_return: usize) {
+            // SAFETY: the vectors call it.
+            unsafe { $crate::exception::<$kernel>(frame, exc_return) }
         }
     };
 }

@@ -2,18 +2,15 @@
 
 use core::arch::naked_asm;
 
+use m_profile::boot::initialise_memory;
+use m_profile::{Frame, exception};
 use rtos::{Interrupt, Kernel, Model, Port};
 
 use crate::switch::pend_sv;
 use crate::{Rp2040, chip, lines, terminal};
 
 /// The vector table.
-#[repr(C, align(256))]
-pub struct Vectors {
-    stack: unsafe extern "C" fn(),
-    handlers: [unsafe extern "C" fn(); 15],
-    lines: [unsafe extern "C" fn(); 32],
-}
+pub type Vectors = m_profile::Vectors<32>;
 
 unsafe extern "C" {
     fn __stack0();
@@ -21,46 +18,13 @@ unsafe extern "C" {
     fn __vectors();
 }
 
-impl Vectors {
-    /// The table of both processors.
-    pub const fn new() -> Self {
-        let mut handlers: [unsafe extern "C" fn(); 15] = [fault_entry; 15];
-        handlers[0] = reset;
-        handlers[13] = pend_sv;
-        Vectors { stack: __stack0, handlers, lines: [line; 32] }
-    }
-}
+/// The table of both processors.
+pub const VECTORS: Vectors = Vectors::new(__stack0, reset, None, pend_sv, line);
 
-impl Default for Vectors {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// Processor 0 starts here, and makes the memory what Rust expects.
+/// Processor 0 starts here.
 #[unsafe(naked)]
 unsafe extern "C" fn reset() {
-    naked_asm!(
-        "ldr r0, =__data_start",
-        "ldr r1, =__data_end",
-        "ldr r2, =__data_load",
-        "b 2f",
-        "1: ldm r2!, {{r3}}",
-        "stm r0!, {{r3}}",
-        "2: cmp r0, r1",
-        "bne 1b",
-        "ldr r0, =__bss_start",
-        "ldr r1, =__bss_end",
-        "movs r3, #0",
-        "b 4f",
-        "3: stm r0!, {{r3}}",
-        "4: cmp r0, r1",
-        "bne 3b",
-        "movs r0, #0",
-        "bl {set_up}",
-        ".ltorg",
-        set_up = sym set_up,
-    )
+    naked_asm!("bl {memory}", "movs r0, #0", "bl {set_up}", memory = sym initialise_memory, set_up = sym set_up)
 }
 
 /// Processor 1 starts here.
@@ -140,22 +104,15 @@ pub fn should_dispatch<K: Kernel>() -> bool {
     should
 }
 
-#[unsafe(naked)]
-unsafe extern "C" fn fault_entry() {
-    naked_asm!("mrs r0, psp", "ldr r0, [r0, #24]", "bl rtos_fault")
-}
-
-/// Says where the fault was, and ends.
+/// An exception, with its frame.
+///
+/// # Safety
+/// To be called by the vectors.
 #[doc(hidden)]
-pub fn fault<K: Kernel>(pc: usize) -> ! {
-    Rp2040::fatal::<K>(format_args!("fault at {pc:#010x}"))
-}
-
-/// Says whose stack has overflowed, and ends.
-#[doc(hidden)]
-pub fn overflow<K: Kernel>(limit: usize) -> ! {
-    match rtos::entry::task_of::<K>(limit) {
-        Some(task) => Rp2040::fatal::<K>(format_args!("the stack of task {task} overflowed at {limit:#010x}")),
-        None => Rp2040::fatal::<K>(format_args!("a stack overflowed at {limit:#010x}")),
-    }
+pub unsafe fn exception<K: Kernel>(frame: *mut Frame, exc_return: usize) {
+    let mask = Rp2040::lock();
+    // SAFETY: restores what was; nothing relied on the lock.
+    unsafe { Rp2040::unlock(mask) };
+    // SAFETY: the processor has saved the frame there, and the vectors have given both.
+    unsafe { exception::handle::<K>(&mut *frame, exc_return, !Rp2040::was_locked(mask)) };
 }

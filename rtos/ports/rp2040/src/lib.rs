@@ -22,9 +22,13 @@ use rtos::Kernel;
 use rtos::port::{Port, Saved};
 
 #[doc(hidden)]
-pub use boot::{Vectors, fault, initialise, interrupt, overflow, should_dispatch};
+pub use boot::{VECTORS, Vectors, exception, initialise, interrupt, should_dispatch};
 pub use lines::Nvic;
 pub use locks::{Giant, Word};
+#[doc(hidden)]
+pub use m_profile::Frame;
+#[doc(hidden)]
+pub use m_profile::exception::overflow;
 
 /// An RP2040.
 pub struct Rp2040;
@@ -68,10 +72,7 @@ unsafe impl Port for Rp2040 {
 
     #[inline(always)]
     fn in_task() -> bool {
-        let exception: u32;
-        // SAFETY: reads a register.
-        unsafe { asm!("mrs {}, ipsr", out(reg) exception, options(nomem, nostack, preserves_flags)) };
-        exception == 0
+        m_profile::in_task()
     }
 
     #[inline(always)]
@@ -108,15 +109,12 @@ unsafe impl Port for Rp2040 {
 
     #[inline(always)]
     fn request_dispatch() {
-        const ICSR: *mut u32 = 0xE000_ED04 as *mut u32;
-        // SAFETY: sets PendSV pending.
-        unsafe { ICSR.write_volatile(1 << 28) };
+        m_profile::request_dispatch();
     }
 
     #[inline(always)]
     fn idle() {
-        // SAFETY: waits for an interrupt.
-        unsafe { asm!("wfi", options(nostack, preserves_flags)) };
+        m_profile::idle();
     }
 
     #[inline(always)]
@@ -165,7 +163,7 @@ macro_rules! image {
     ($kernel:ty) => {
         #[unsafe(link_section = ".vectors")]
         #[used]
-        static VECTORS: $crate::Vectors = $crate::Vectors::new();
+        static VECTORS: $crate::Vectors = $crate::VECTORS;
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_start(processor: usize) -> ! {
@@ -196,8 +194,9 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
-        extern "C" fn rtos_fault(pc: usize) -> ! {
-            $crate::fault::<$kernel>(pc)
+        unsafe extern "C" fn rtos_exception(frame: *mut $crate::Frame, exc_return: usize) {
+            // SAFETY: the vectors call it.
+            unsafe { $crate::exception::<$kernel>(frame, exc_return) }
         }
     };
 }

@@ -1,0 +1,54 @@
+//! The vector table, and the memory as Rust expects it.
+
+use core::arch::naked_asm;
+
+/// A function of the vector table.
+pub type Vector = unsafe extern "C" fn();
+
+/// The vector table: the stack of handlers, the functions of the processor's exceptions, and that of all lines.
+#[repr(C, align(512))]
+pub struct Vectors<const LINES: usize> {
+    stack: Vector,
+    exceptions: [Vector; 15],
+    lines: [Vector; LINES],
+}
+
+impl<const LINES: usize> Vectors<LINES> {
+    /// A table; an exception without a function of its own goes to the handlers that the kernel was told of.
+    pub const fn new(stack: Vector, reset: Vector, sv_call: Option<Vector>, pend_sv: Vector, line: Vector) -> Self {
+        let mut exceptions: [Vector; 15] = [crate::exception::entry; 15];
+        exceptions[0] = reset;
+        if let Some(sv_call) = sv_call {
+            exceptions[10] = sv_call;
+        }
+        exceptions[13] = pend_sv;
+        Vectors { stack, exceptions, lines: [line; LINES] }
+    }
+}
+
+/// Makes the memory what Rust expects: statics with their values, the others zero. Keeps no register.
+///
+/// # Safety
+/// To be called before any function of Rust, by one processor.
+#[unsafe(naked)]
+pub unsafe extern "C" fn initialise_memory() {
+    naked_asm!(
+        "ldr r0, =__data_start",
+        "ldr r1, =__data_end",
+        "ldr r2, =__data_load",
+        "b 2f",
+        "1: ldm r2!, {{r3}}",
+        "stm r0!, {{r3}}",
+        "2: cmp r0, r1",
+        "bne 1b",
+        "ldr r0, =__bss_start",
+        "ldr r1, =__bss_end",
+        "movs r3, #0",
+        "b 4f",
+        "3: stm r0!, {{r3}}",
+        "4: cmp r0, r1",
+        "bne 3b",
+        "bx lr",
+        ".ltorg",
+    )
+}
