@@ -19,7 +19,7 @@ pub static INSTRUCTIONS: Workload = Workload {
     reference: "",
     params: &[COUNTED, MODEL],
     parts: |params, _| parts(params, Column::new("instructions", Unit::Instructions)),
-    seconds: seconds,
+    seconds,
     linux: None,
     beam: None,
 };
@@ -31,7 +31,7 @@ pub static CYCLES: Workload = Workload {
     reference: "",
     params: &[COUNTED, MODEL],
     parts: |params, _| parts(params, Column::new("cycles", Unit::Cycles)),
-    seconds: seconds,
+    seconds,
     linux: None,
     beam: None,
 };
