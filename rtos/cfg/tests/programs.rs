@@ -39,16 +39,24 @@ fn handlers(target: &str, processors: u8) {
     says("tests/handlers", target, processors, expected);
 }
 
+/// Every service with what it does not take.
+fn refusals(target: &str, processors: u8) {
+    let expected = "more than 600 calls\n0 of them gave something else\nnothing has changed\n";
+    says("tests/refusals", target, processors, expected);
+}
+
 #[test]
 fn on_this_machine() {
     example("host", 2);
     handlers("host", 1);
+    refusals("host", 2);
 }
 
 #[test]
 fn on_a_cortex_m33() {
     example("m33", 1);
     handlers("m33", 2);
+    refusals("m33", 1);
 }
 
 #[test]
