@@ -2,6 +2,8 @@
 //!
 //! For a group of many series that are to be read side by side, such as the same services in several builds of a kernel.
 
+use std::cmp::Ordering;
+
 use kizami_studies::Statistic;
 
 use crate::numbers::Scale;
@@ -100,8 +102,12 @@ fn differences(unit: Unit, columns: &[String], lines: &[Line]) -> Table {
         let base = line.figures[0];
         let cells = line.figures[1..].iter().map(|figure| match (base, figure) {
             (Some(base), Some(figure)) if base > 0.0 => {
-                let sign = if *figure > base { "+" } else { "−" };
                 let by = write(unit, scale, (figure - base).abs());
+                let sign = match figure.total_cmp(&base) {
+                    Ordering::Greater => "+",
+                    Ordering::Less => "−",
+                    Ordering::Equal => "",
+                };
                 format!("{sign}{by} ({:.2}×)", figure / base)
             }
             _ => "–".into(),

@@ -171,12 +171,11 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
             [one] => kizami_workloads::find(one).map_or(*one, |w| w.title).to_owned(),
             _ => self.group.title.clone(),
         };
-        let throughput = set[0].analysis.unit() == Unit::BitsPerSecond;
         let samples: u64 = set.iter().filter_map(|m| m.analysis.summary.as_ref()).map(|s| s.count).sum();
         About {
             title: format!("{subject}: {what}"),
             subtitle: format!("{} samples of {} series", whole(samples), set.len()),
-            quantity: if throughput { "throughput" } else { "time" }.into(),
+            quantity: quantity(set[0].analysis.unit()).into(),
         }
     }
 
@@ -259,7 +258,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
             let about = About {
                 title: format!("{}: {} over {name}", self.group.title, statistic),
                 subtitle: String::new(),
-                quantity: if unit == Unit::Bytes { "memory" } else { "time" }.into(),
+                quantity: quantity(unit).into(),
             };
             Box::new(figures::sweep(about, name, unit, drawn))
         };
@@ -293,6 +292,17 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
             quantity: if first == "host" { "ours over theirs".into() } else { format!("{first} over the other") },
         };
         vec![Box::new(figures::ratio_plot(about, (0.9, 1.1), rows))]
+    }
+}
+
+/// What an axis of that unit shows.
+fn quantity(unit: Unit) -> &'static str {
+    match unit {
+        Unit::BitsPerSecond => "throughput",
+        Unit::Bytes => "memory",
+        Unit::Instructions => "instructions",
+        Unit::Cycles => "cycles",
+        _ => "time",
     }
 }
 

@@ -20,6 +20,11 @@ pub fn program(config: &Config, target: Target) -> String {
         "use rtos::{{Handler, Pinned, Shared, TaskSetup}};\n\ntype Port = {};\ntype Model = {model};\n\n",
         target.port()
     );
+    text += &format!(
+        "const _: () = assert!(\n    <Port as rtos::Port>::MINIMUM_STACK == {} && <Port as rtos::Port>::LOWEST_INTERRUPT_MASK == {},\n    \"rtos-cfg and the port do not agree\"\n);\n\n",
+        target.minimum_stack(),
+        target.highest_interrupt()
+    );
     text += &externals(config);
     text += "rtos::kernel! {\n    pub struct App: Kernel<Port = Port, Model = Model>;\n";
     for (section, api, _) in KINDS {

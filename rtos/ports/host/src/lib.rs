@@ -12,6 +12,85 @@
 //! A task can be preempted anywhere, in the C library too. What is not safe in a signal handler, such as allocating or
 //! printing, is done by one task at a time or with the processor locked; [`print()`] does that.
 
+//! # What cannot be does not compile
+//!
+//! A kernel, as it should be:
+//!
+//! ```
+//! rtos::kernel! {
+//!     pub struct App: Kernel<Port = rtos_host::Host, Model = rtos::Multi<2>>;
+//!     tasks {
+//!         MAIN: rtos::Shared = Task::create(|cx| { let _ = OWN.sig(rtos::Anywhere); let _ = MAIN.act(cx); }).priority(3).stack(65536);
+//!     }
+//!     semaphores {
+//!         OWN: rtos::Pinned<1> = Semaphore::create(0, 1);
+//!     }
+//! }
+//! ```
+//!
+//! A stack that is smaller than what the port needs:
+//!
+//! ```compile_fail
+//! rtos::kernel! {
+//!     pub struct App: Kernel<Port = rtos_host::Host, Model = rtos::Uni>;
+//!     tasks {
+//!         MAIN: rtos::Shared = Task::create(|_| ()).priority(3).stack(512);
+//!     }
+//! }
+//! ```
+//!
+//! A processor that the kernel does not have, or that the class does not allow:
+//!
+//! ```compile_fail
+//! rtos::kernel! {
+//!     pub struct App: Kernel<Port = rtos_host::Host, Model = rtos::Multi<2>>;
+//!     tasks {
+//!         MAIN: rtos::Pinned<2> = Task::create(|_| ()).priority(3).stack(65536);
+//!     }
+//! }
+//! ```
+//!
+//! ```compile_fail
+//! rtos::kernel! {
+//!     pub struct App: Kernel<Port = rtos_host::Host, Model = rtos::Multi<2>>;
+//!     tasks {
+//!         MAIN: rtos::Shared = Task::create(|_| ()).priority(3).stack(65536).only_on(0b10).on(0);
+//!     }
+//! }
+//! ```
+//!
+//! A name twice:
+//!
+//! ```compile_fail
+//! rtos::kernel! {
+//!     pub struct App: Kernel<Port = rtos_host::Host, Model = rtos::Uni>;
+//!     semaphores {
+//!         SAME: rtos::Shared = Semaphore::create(0, 1);
+//!     }
+//!     event_flags {
+//!         SAME: rtos::Shared = EventFlag::create(0);
+//!     }
+//! }
+//! ```
+//!
+//! An object that is pinned to one processor, in a task of another:
+//!
+//! ```compile_fail
+//! rtos::kernel! {
+//!     pub struct App: Kernel<Port = rtos_host::Host, Model = rtos::Multi<2>>;
+//!     tasks {
+//!         MAIN: rtos::Pinned<0> = Task::create(|cx| { let _ = OWN.sig(cx); }).priority(3).stack(65536);
+//!     }
+//!     semaphores {
+//!         OWN: rtos::Pinned<1> = Semaphore::create(0, 1);
+//!     }
+//! }
+//! fn main() { rtos_host::run::<App>() }
+//! ```
+//!
+//! A service of a handler that may not wait is E_CTX at run time; a task that names what there is not does not compile, as
+//! names are Rust's.
+
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 compile_error!("the host port runs on Linux on x86-64");
 
