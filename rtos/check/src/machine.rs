@@ -1,0 +1,665 @@
+//! Two processors without a machine: their masks, their interrupts, their stacks, and who can go on.
+//!
+//! A thread of shuttle stands for a stack. What it waits for is kept here, by the thread's number, and the scheduler gives
+//! the turn only to threads for which that has come. So nothing spins, and shuttle's own ways to block are not used.
+//!
+//! All of this is the operating system's thread's own: a test runs its threads one at a time, on its own.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+use rtos::port::Saved;
+use shuttle::thread::JoinHandle;
+
+use crate::port::Flag;
+
+/// How many processors there are.
+pub const PROCESSORS: usize = 2;
+
+/// The mask of a processor that takes every interrupt.
+pub(crate) const OPEN: u8 = 0;
+/// The mask of a processor whose handler runs, or that holds interrupts back.
+pub(crate) const BUSY: u8 = 1;
+/// The mask of a processor that is locked.
+pub(crate) const LOCKED: u8 = 2;
+
+const TIMER: u8 = 1;
+const MAILBOX: u8 = 2;
+
+/// Alarms that are further away than this many microseconds are not waited for: the kernel only looks at its clock then.
+const HORIZON: u32 = 1_000_000;
+
+/// The time at first, so that it wraps soon.
+const BEGINNING: u32 = u32::MAX - 50;
+
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// It can go on.
+    Nothing,
+    /// That a processor has switched to it.
+    Turn,
+    /// An interrupt of its processor.
+    Interrupt,
+    /// That the lock which its processor wants is free, or an interrupt.
+    Lock,
+    /// That the tasks of both processors have come to where they meet, or an interrupt.
+    Meeting,
+    /// That a deadline is near.
+    Deadline,
+    /// An interrupt that is on its way to that processor.
+    Wire(usize),
+    /// That nobody else can go on.
+    Quiet,
+    /// Nothing that will come: it has ended.
+    Gone,
+}
+
+/// What a processor is about to do that another one can see, or that lets it see what another one does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Try(*const Flag),
+    GiveBack,
+    Interrupt(usize),
+    /// With that mask.
+    Unlock(u8),
+    /// To what should run, after handlers.
+    GiveWay,
+    /// To the stack of the task of that number, or to an idle one if it is 0.
+    Switch(usize),
+}
+
+impl Step {
+    fn text(self) -> &'static str {
+        match self {
+            Step::Try(_) => "tries for a lock",
+            Step::GiveBack => "gives a lock back",
+            Step::Interrupt(_) => "interrupts the other",
+            Step::Unlock(_) => "unlocks",
+            Step::GiveWay => "looks what should run",
+            Step::Switch(_) => "switches",
+        }
+    }
+}
+
+/// What a step touches, up to the next one of the same processor: a bit for each thing. Two steps that touch nothing in
+/// common have the same effect in either order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Touches(u32);
+
+impl Touches {
+    /// Whether locks are taken.
+    const LOCKS: u32 = 1;
+    /// All that the giant lock guards, the time and the alarms.
+    const SHARED: u32 = 2;
+    /// The interrupts of processor 0; those of the others follow.
+    const INTERRUPTS: u32 = 4;
+    /// The stack of task 1; those of the others follow, and those of the idle tasks are their processors' own.
+    const STACKS: u32 = Self::INTERRUPTS << PROCESSORS;
+
+    fn interrupts(processor: usize) -> u32 {
+        Self::INTERRUPTS << processor
+    }
+
+    pub(crate) fn nothing_of(self, other: Touches) -> bool {
+        self.0 & other.0 == 0
+    }
+}
+
+/// Something that can go on: a processor, by its number, and after those the time and the interrupts on their way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Able {
+    pub(crate) thread: usize,
+    pub(crate) actor: usize,
+    pub(crate) touches: Touches,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// Both processors get to where they meet, in one order.
+    Before,
+    /// In every order.
+    Open,
+    /// Nothing goes on any more: what is left is looked at.
+    After,
+    /// All threads end, because an order like this one was tried already.
+    Again,
+    /// All threads end.
+    Over,
+}
+
+/// Who goes on at the next switch between threads.
+#[derive(Clone, Copy)]
+enum Next {
+    /// The one that did, if it can.
+    Stay,
+    /// Whoever the scheduler chooses.
+    Any,
+    /// This one.
+    Thread(usize),
+}
+
+/// A processor.
+struct Processor {
+    mask: u8,
+    /// How many handlers run on it, each interrupted by the next.
+    depth: u32,
+    /// The interrupts that have come.
+    pending: u8,
+    /// Those that are on their way.
+    sent: u8,
+    /// When its timer rings.
+    alarm: Option<u32>,
+    /// The thread whose turn it is.
+    thread: usize,
+    /// The stack on which it is, unless it has left that and is on the idle task's.
+    stack: Option<*const Saved>,
+    /// The lock that it did not get.
+    wants: Option<*const Flag>,
+}
+
+impl Processor {
+    const NEW: Self = Processor {
+        mask: LOCKED,
+        depth: 0,
+        pending: 0,
+        sent: 0,
+        alarm: None,
+        thread: usize::MAX,
+        stack: None,
+        wants: None,
+    };
+}
+
+struct Machine {
+    processors: [Processor; PROCESSORS],
+    /// What each thread waits for, by its number.
+    waits: Vec<Wait>,
+    /// What each thread is about to do, if it waits for nothing.
+    steps: Vec<Step>,
+    handles: Vec<JoinHandle<()>>,
+    now: u32,
+    phase: Phase,
+    next: Next,
+    /// Whether interrupts between processors take time.
+    wires: bool,
+    /// Whether tasks look, unlocked, at what the giant lock guards.
+    looks: bool,
+    /// What was done, by which processor.
+    done: Vec<(usize, &'static str)>,
+}
+
+thread_local! {
+    static MACHINE: RefCell<Machine> = const { RefCell::new(Machine {
+        processors: [const { Processor::NEW }; PROCESSORS],
+        waits: Vec::new(),
+        steps: Vec::new(),
+        handles: Vec::new(),
+        now: BEGINNING,
+        phase: Phase::Before,
+        next: Next::Stay,
+        wires: false,
+        looks: false,
+        done: Vec::new(),
+    }) };
+    /// The processor that the thread which runs stands for.
+    static HERE: Cell<usize> = const { Cell::new(0) };
+}
+
+fn with<T>(what: impl FnOnce(&mut Machine) -> T) -> T {
+    MACHINE.with_borrow_mut(what)
+}
+
+/// Something of this processor.
+fn of_mine<T>(what: impl FnOnce(&mut Processor) -> T) -> T {
+    with(|machine| what(&mut machine.processors[HERE.get()]))
+}
+
+/// The end of a thread, thrown.
+struct Over;
+
+impl Machine {
+    fn can_go_on(&self, thread: usize) -> bool {
+        let turn = self.processors.iter().find(|processor| processor.thread == thread);
+        let interrupt = |processor: &Processor| processor.mask == OPEN && processor.pending != 0;
+        match (self.waits[thread], turn) {
+            (Wait::Gone, _) => false,
+            (Wait::Nothing, _) => true,
+            (Wait::Quiet, _) => false,
+            (Wait::Deadline, _) => self.phase == Phase::Open && self.next_alarm().is_some(),
+            (Wait::Wire(processor), _) => self.processors[processor].sent != 0,
+            (_, None) => false,
+            (Wait::Turn, Some(_)) => true,
+            (Wait::Interrupt, Some(processor)) => interrupt(processor),
+            (Wait::Meeting, Some(processor)) => self.phase == Phase::Open || interrupt(processor),
+            (Wait::Lock, Some(processor)) => {
+                // SAFETY: the lock is one of the kernel's, which lives as long as the run.
+                interrupt(processor) || processor.wants.is_none_or(|flag| unsafe { (*flag).is_free() })
+            }
+        }
+    }
+
+    /// What a thread is, and does when it goes on.
+    fn able(&self, thread: usize) -> Able {
+        let turn = self.processors.iter().position(|processor| processor.thread == thread);
+        let (actor, touches) = match (self.waits[thread], turn) {
+            (Wait::Wire(processor), _) => (PROCESSORS + 1 + processor, Touches::interrupts(processor)),
+            (Wait::Nothing, Some(number)) => (number, self.step(number, self.steps[thread])),
+            (Wait::Lock, Some(number)) => (number, Touches::LOCKS | Touches::interrupts(number)),
+            (_, Some(number)) => (number, Touches::interrupts(number)),
+            (_, None) => {
+                let rings = self.next_alarm().map_or(0, |(number, _)| Touches::interrupts(number));
+                (PROCESSORS, Touches::SHARED | rings)
+            }
+        };
+        Able { thread, actor, touches: Touches(touches) }
+    }
+
+    fn step(&self, number: usize, step: Step) -> u32 {
+        match step {
+            // SAFETY: the lock is one of the kernel's, which lives as long as the run.
+            Step::Try(flag) if unsafe { (*flag).is_free() } => Touches::LOCKS | Touches::SHARED,
+            Step::Try(_) | Step::GiveBack => Touches::LOCKS,
+            Step::Interrupt(to) => Touches::SHARED | Touches::interrupts(to),
+            Step::GiveWay => Touches::SHARED,
+            Step::Unlock(_) if self.looks => Touches::SHARED | Touches::interrupts(number),
+            Step::Unlock(_) => Touches::interrupts(number),
+            Step::Switch(0) => 0,
+            Step::Switch(task) => Touches::STACKS << (task - 1),
+        }
+    }
+
+    /// The processor whose timer rings first, and when.
+    fn next_alarm(&self) -> Option<(usize, u32)> {
+        let alarms = self.processors.iter().enumerate().filter_map(|(number, processor)| Some((number, processor.alarm?)));
+        let near = alarms.filter(|&(_, at)| at.wrapping_sub(self.now) < HORIZON);
+        near.min_by_key(|&(_, at)| at.wrapping_sub(self.now))
+    }
+}
+
+/// Who goes on: a certain thread, or one of these, of which the first is the one that did, if it can go on.
+pub(crate) enum Decision {
+    Only(usize),
+    Choose(Vec<Able>),
+}
+
+/// Decides who goes on, of the threads that have not ended, as far as that is not to be chosen.
+pub(crate) fn decide(threads: &[usize], current: Option<usize>) -> Decision {
+    with(|machine| {
+        if matches!(machine.phase, Phase::Over | Phase::Again) || machine.waits.is_empty() {
+            return Decision::Only(threads[0]);
+        }
+        let next = std::mem::replace(&mut machine.next, Next::Stay);
+        let known = |thread: &usize| *thread < machine.waits.len();
+        let mut able: Vec<usize> =
+            threads.iter().copied().filter(known).filter(|&thread| machine.can_go_on(thread)).collect();
+        let going = current.filter(|current| able.contains(current));
+        match (next, going) {
+            (Next::Thread(thread), _) => return Decision::Only(thread),
+            (Next::Stay, Some(current)) => return Decision::Only(current),
+            _ if able.is_empty() => {
+                let main = machine.waits.iter().position(|&wait| wait == Wait::Quiet);
+                return Decision::Only(main.expect("somebody waits for the end"));
+            }
+            _ if machine.phase != Phase::Open => return Decision::Only(able[0]),
+            _ => {}
+        }
+        if let Some(current) = going {
+            able.retain(|&thread| thread != current);
+            able.insert(0, current);
+        }
+        Decision::Choose(able.into_iter().map(|thread| machine.able(thread)).collect())
+    })
+}
+
+/// Gives the run up, because an order like this one was tried already.
+pub(crate) fn give_up() {
+    with(|machine| machine.phase = Phase::Again);
+}
+
+/// Whether the run was given up.
+pub(crate) fn was_given_up() -> bool {
+    with(|machine| machine.phase == Phase::Again)
+}
+
+/// Lets another thread go on, if the scheduler wants that. This one goes on when what it waits for has come.
+fn switch_threads() {
+    let (me, here) = (usize::from(shuttle::current::me()), HERE.get());
+    shuttle::thread::sleep(Duration::ZERO);
+    if with(|machine| matches!(machine.phase, Phase::Over | Phase::Again)) && me != 0 {
+        resume_unwind(Box::new(Over));
+    }
+    let turn = with(|machine| {
+        machine.waits[me] = Wait::Nothing;
+        machine.processors.iter().position(|processor| processor.thread == me)
+    });
+    HERE.set(turn.unwrap_or(here));
+}
+
+/// Another processor may come in between, or time may pass.
+pub(crate) fn point(step: Step) {
+    let me = usize::from(shuttle::current::me());
+    let open = with(|machine| {
+        let open = machine.phase == Phase::Open;
+        if open {
+            (machine.next, machine.steps[me]) = (Next::Any, step);
+        }
+        open
+    });
+    if open {
+        switch_threads();
+        note(step.text());
+    }
+}
+
+/// Lets the thread wait.
+pub(crate) fn wait(what: Wait) {
+    let me = usize::from(shuttle::current::me());
+    with(|machine| machine.waits[me] = what);
+    switch_threads();
+}
+
+/// Writes down what is done.
+pub(crate) fn note(what: &'static str) {
+    with(|machine| {
+        if machine.phase == Phase::Open {
+            machine.done.push((HERE.get(), what));
+        }
+    });
+}
+
+/// What was done so far, since the tasks met.
+pub(crate) fn steps() -> String {
+    with(|machine| machine.done.iter().map(|(here, what)| format!("  processor {here}: {what}\n")).collect())
+}
+
+/// Makes a thread, which waits for its turn. Gives its number.
+pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> usize {
+    let number = with(|machine| {
+        machine.waits.push(Wait::Turn);
+        machine.steps.push(Step::Switch(0));
+        machine.waits.len() - 1
+    });
+    let handle = shuttle::thread::spawn(move || {
+        let me = usize::from(shuttle::current::me());
+        let over = with(|machine| {
+            let turn = machine.processors.iter().position(|processor| processor.thread == me);
+            HERE.set(turn.unwrap_or(0));
+            machine.waits[me] = Wait::Nothing;
+            matches!(machine.phase, Phase::Over | Phase::Again)
+        });
+        if !over && let Err(why) = catch_unwind(AssertUnwindSafe(work)) {
+            end_of_thread(why);
+        }
+        with(|machine| machine.waits[me] = Wait::Gone);
+    });
+    with(|machine| machine.handles.push(handle));
+    number
+}
+
+/// Passes on why a thread ended, unless it was to.
+fn end_of_thread(why: Box<dyn Any + Send>) {
+    if !why.is::<Over>() {
+        eprintln!("what was done:\n{}", steps());
+        resume_unwind(why);
+    }
+}
+
+/// Begins a run: this thread is the one that watches.
+pub(crate) fn begin(wires: bool, looks: bool) {
+    with(|machine| {
+        machine.processors = [const { Processor::NEW }; PROCESSORS];
+        machine.waits.clear();
+        machine.waits.push(Wait::Nothing);
+        machine.steps.clear();
+        machine.steps.push(Step::Switch(0));
+        machine.handles.clear();
+        (machine.now, machine.phase, machine.next) = (BEGINNING, Phase::Before, Next::Stay);
+        machine.wires = wires;
+        machine.done.clear();
+        machine.looks = looks;
+    });
+    HERE.set(0);
+    let clock = spawn(|| {
+        loop {
+            wait(Wait::Deadline);
+            with(|machine| {
+                if let Some((number, at)) = machine.next_alarm() {
+                    machine.now = at;
+                    let processor = &mut machine.processors[number];
+                    (processor.alarm, processor.pending) = (None, processor.pending | TIMER);
+                    machine.done.push((number, "its timer rings"));
+                }
+            });
+        }
+    });
+    with(|machine| machine.waits[clock] = Wait::Deadline);
+    for number in (0..PROCESSORS).filter(|_| wires) {
+        let wire = spawn(move || {
+            loop {
+                wait(Wait::Wire(number));
+                with(|machine| {
+                    let processor = &mut machine.processors[number];
+                    processor.pending |= std::mem::take(&mut processor.sent);
+                    machine.done.push((number, "the interrupt arrives"));
+                });
+            }
+        });
+        with(|machine| machine.waits[wire] = Wait::Wire(number));
+    }
+}
+
+/// Goes on to that part of the run.
+pub(crate) fn enter(phase: Phase) {
+    with(|machine| machine.phase = phase);
+}
+
+/// Lets all threads end.
+pub(crate) fn end() {
+    if !was_given_up() {
+        enter(Phase::Over);
+    }
+    for handle in with(|machine| std::mem::take(&mut machine.handles)) {
+        handle.join().expect("the thread was to end");
+    }
+}
+
+/// Makes the thread that calls stand for that processor, to look at what is left.
+pub(crate) fn stand_for(processor: usize) {
+    HERE.set(processor);
+}
+
+/// What does not fit in the state of a processor that has nothing to do.
+pub(crate) fn unquiet(number: usize) -> Option<&'static str> {
+    with(|machine| {
+        let processor = &machine.processors[number];
+        match processor {
+            Processor { mask: BUSY | LOCKED, .. } => Some("it is not unlocked"),
+            Processor { depth: 1.., .. } => Some("a handler runs"),
+            Processor { stack: None, .. } => Some("no task runs"),
+            _ => None,
+        }
+    })
+}
+
+/// Starts a processor, which calls `begin`, locked.
+pub(crate) fn start(processor: usize, begin: impl FnOnce() + Send + 'static) {
+    let thread = spawn(begin);
+    with(|machine| machine.processors[processor].thread = thread);
+}
+
+pub(crate) fn here() -> usize {
+    HERE.get()
+}
+
+pub(crate) fn now() -> u32 {
+    with(|machine| machine.now)
+}
+
+pub(crate) fn in_task() -> bool {
+    of_mine(|processor| processor.depth == 0)
+}
+
+pub(crate) fn is_open() -> bool {
+    with(|machine| machine.phase == Phase::Open)
+}
+
+/// Sets the mask and gives what it was.
+pub(crate) fn replace_mask(mask: u8) -> u8 {
+    of_mine(|processor| std::mem::replace(&mut processor.mask, mask))
+}
+
+pub(crate) fn want(flag: Option<*const Flag>) {
+    of_mine(|processor| processor.wants = flag);
+}
+
+pub(crate) fn set_alarm(after: u32) {
+    let now = now();
+    of_mine(|processor| {
+        if after == 0 {
+            processor.pending |= TIMER;
+        } else {
+            processor.alarm = Some(now.wrapping_add(after));
+        }
+    });
+}
+
+pub(crate) fn interrupt(processor: usize) {
+    with(|machine| {
+        let wires = machine.wires && machine.phase == Phase::Open;
+        let processor = &mut machine.processors[processor];
+        if wires {
+            processor.sent |= MAILBOX;
+        } else {
+            processor.pending |= MAILBOX;
+        }
+    });
+}
+
+/// Serves what has come, if the processor is not locked, and lets a task that should run do so. Perhaps on another
+/// processor afterwards.
+pub(crate) fn take_interrupts(tick: fn(), interrupted: fn(), preempt: fn()) {
+    while of_mine(|processor| processor.mask == OPEN && processor.pending != 0) {
+        loop {
+            let line = of_mine(|processor| {
+                let line = if processor.pending & MAILBOX != 0 { MAILBOX } else { processor.pending & TIMER };
+                processor.pending &= !line;
+                processor.mask = if line == 0 { LOCKED } else { BUSY };
+                processor.depth += u32::from(line != 0);
+                line
+            });
+            match line {
+                MAILBOX => {
+                    note("serves the other processor");
+                    interrupted();
+                }
+                TIMER => {
+                    note("serves the timer");
+                    tick();
+                }
+                _ => break,
+            }
+            of_mine(|processor| (processor.mask, processor.depth) = (LOCKED, processor.depth - 1));
+        }
+        point(Step::GiveWay);
+        preempt();
+        of_mine(|processor| processor.mask = OPEN);
+    }
+}
+
+/// What stands in a task's `sp`: whether and how its stack can be switched to.
+pub(crate) mod stack {
+    pub(crate) const PREPARED: usize = 1;
+    pub(crate) const IN_USE: usize = 2;
+    pub(crate) const LEFT: usize = 3;
+    /// The number of the thread, from here.
+    pub(crate) const SAVED: usize = 16;
+}
+
+fn sp(task: &Saved) -> usize {
+    // SAFETY: threads run one at a time.
+    unsafe { *task.sp.get() as usize }
+}
+
+fn set_sp(task: &Saved, value: usize) {
+    // SAFETY: threads run one at a time.
+    unsafe { *task.sp.get() = std::ptr::without_provenance_mut(value) }
+}
+
+/// Makes a stack one that can be begun.
+pub(crate) fn prepare(task: &Saved) {
+    assert!(sp(task) != stack::IN_USE, "a stack is prepared while a processor uses it");
+    set_sp(task, stack::PREPARED);
+}
+
+/// Gives this processor's turn to that stack. The thread that calls has to wait, or to end.
+fn go_to(to: &Saved, begin: fn(*mut ())) {
+    let thread = match sp(to) {
+        stack::PREPARED => {
+            let argument = to.argument as usize;
+            spawn(move || begin(argument as *mut ()))
+        }
+        stack::IN_USE => panic!("a processor goes on with a stack that another one uses"),
+        stack::LEFT => panic!("a processor goes on with a stack that was left"),
+        saved => saved - stack::SAVED,
+    };
+    set_sp(to, stack::IN_USE);
+    of_mine(|processor| (processor.thread, processor.stack) = (thread, Some(std::ptr::from_ref(to))));
+    with(|machine| machine.next = Next::Thread(thread));
+}
+
+/// Saves the stack that runs, which is this.
+fn save(from: &Saved) {
+    let mine = of_mine(|processor| processor.stack);
+    assert!(mine.is_some_and(|mine| std::ptr::eq(mine, from)), "what is saved is not what runs");
+    set_sp(from, stack::SAVED + usize::from(shuttle::current::me()));
+}
+
+/// See [`rtos::port::Port::switch`]. `begin` is where a stack begins that was prepared.
+pub(crate) fn switch(from: &Saved, to: &Saved, begin: fn(*mut ())) {
+    save(from);
+    go_to(to, begin);
+    wait(Wait::Turn);
+}
+
+/// See [`rtos::port::Port::resume`].
+pub(crate) fn resume(to: &Saved, begin: fn(*mut ())) -> ! {
+    go_to(to, begin);
+    resume_unwind(Box::new(Over))
+}
+
+/// See [`rtos::port::Port::leave`]. What is left for good ends with `next`, which does not come back; what may be gone on
+/// with waits, while another thread calls `next`.
+pub(crate) fn leave(from: Option<&Saved>, on: &Saved, next: impl FnOnce() + Send + 'static) {
+    assert!(sp(on) == stack::PREPARED || sp(on) >= stack::SAVED, "the idle task's stack is in use");
+    let Some(from) = from else {
+        if let Some(mine) = of_mine(|processor| processor.stack.take()) {
+            // SAFETY: the stack is one of the kernel's, which lives as long as the run.
+            set_sp(unsafe { &*mine }, stack::LEFT);
+        }
+        return next();
+    };
+    save(from);
+    let thread = spawn(next);
+    of_mine(|processor| (processor.thread, processor.stack) = (thread, None));
+    with(|machine| machine.next = Next::Thread(thread));
+    wait(Wait::Turn);
+}
+
+/// Does something on this processor as if it was unlocked, no interrupt had come and nothing else went on. Not in a run's
+/// last part, which is so itself.
+pub(crate) fn aside<T>(what: impl FnOnce() -> T) -> Option<T> {
+    let phase = with(|machine| machine.phase);
+    if phase == Phase::After {
+        return None;
+    }
+    enter(Phase::After);
+    let (mask, pending) = of_mine(|mine| (std::mem::replace(&mut mine.mask, OPEN), std::mem::take(&mut mine.pending)));
+    let result = what();
+    of_mine(|processor| (processor.mask, processor.pending) = (mask, pending));
+    enter(phase);
+    Some(result)
+}

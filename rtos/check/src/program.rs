@@ -1,0 +1,233 @@
+//! Programs: what tasks do, in which orders that is tried, and what is looked at after every run.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+
+use rtos::{Anywhere, InTask, Shared, System, TaskState, entry};
+use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, MaxSteps, Runner};
+
+use crate::machine::{self, PROCESSORS, Phase, Wait};
+use crate::port;
+use crate::schedule::{Choices, Every};
+use crate::world::{App, EVERYBODY, Who, renew, task};
+
+const SEED: u64 = 0x6b69_7a61_6d69;
+
+/// What a task's code is given.
+pub type Cx = InTask<Shared>;
+
+type Body = Rc<dyn Fn(Cx)>;
+
+/// What tasks do. A task without a body ends at once when it is activated.
+#[derive(Clone, Default)]
+pub struct Program {
+    bodies: Vec<(Who, bool, Body)>,
+    after: Option<Rc<dyn Fn()>>,
+    wires: bool,
+    looks: bool,
+}
+
+thread_local! {
+    static PROGRAM: RefCell<Program> = RefCell::default();
+    /// What was told in this run.
+    static TOLD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static OUTCOMES: RefCell<BTreeMap<String, usize>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// What came of all runs.
+#[derive(Debug)]
+pub struct Found {
+    /// How many runs there were.
+    pub runs: usize,
+    /// The different outcomes, and how often there was each.
+    pub outcomes: BTreeMap<String, usize>,
+}
+
+impl Found {
+    /// Says that these are the outcomes there are, no more and no fewer.
+    pub fn are(self, outcomes: &[&str]) -> Self {
+        let found: Vec<&str> = self.outcomes.keys().map(String::as_str).collect();
+        let mut expected = outcomes.to_vec();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "the outcomes of {} runs", self.runs);
+        self
+    }
+
+    /// Says that there were at least so many runs: that something was tried at all.
+    pub fn at_least(self, runs: usize) -> Self {
+        assert!(self.runs >= runs, "there were only {} runs", self.runs);
+        self
+    }
+}
+
+/// Where the tasks of the two processors meet. What comes before happens in one order, until nothing more happens; what
+/// comes after, in every one. To be called once by a task of each processor, in a run.
+pub fn meet() {
+    while !machine::is_open() {
+        machine::wait(Wait::Meeting);
+        port::take_interrupts();
+    }
+}
+
+/// What a task does that has nothing more to do and does not end: it takes interrupts.
+pub fn stay() -> ! {
+    loop {
+        machine::wait(Wait::Interrupt);
+        port::take_interrupts();
+    }
+}
+
+/// Adds to the outcome of the run. In which order things are told does not matter.
+pub fn tell(what: &str, answer: impl Debug) {
+    TOLD.with_borrow_mut(|told| told.push(format!("{what}: {answer:?}")));
+}
+
+impl Program {
+    /// Nobody does anything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A task that is active when the kernel starts.
+    pub fn active(self, who: Who, body: impl Fn(Cx) + 'static) -> Self {
+        self.with(who, true, body)
+    }
+
+    /// A task that is dormant then.
+    pub fn dormant(self, who: Who, body: impl Fn(Cx) + 'static) -> Self {
+        self.with(who, false, body)
+    }
+
+    fn with(mut self, who: Who, active: bool, body: impl Fn(Cx) + 'static) -> Self {
+        self.bodies.push((who, active, Rc::new(body)));
+        self
+    }
+
+    /// What is looked at, or told, after every run, when nothing goes on any more.
+    pub fn after(mut self, look: impl Fn() + 'static) -> Self {
+        self.after = Some(Rc::new(look));
+        self
+    }
+
+    /// Interrupts between processors take time: they come at any moment after they were sent.
+    pub fn with_slow_interrupts(mut self) -> Self {
+        self.wires = true;
+        self
+    }
+
+    /// Tasks look, unlocked, at what the giant lock guards, as ena_dsp and chg_ipm do.
+    pub fn with_unlocked_looks(mut self) -> Self {
+        self.looks = true;
+        self
+    }
+
+    /// Tries every order. Of those that differ only in steps that touch nothing in common, one.
+    pub fn in_every_order(self) -> Found {
+        self.explore(Every::new())
+    }
+
+    /// Tries every order, step for step.
+    pub fn in_every_order_step_for_step(self) -> Found {
+        self.with_preemptions(usize::MAX)
+    }
+
+    /// Tries every order in which at most so many times a processor stops that could go on.
+    pub fn with_preemptions(self, bound: usize) -> Found {
+        self.explore(Choices::new(DfsScheduler::new(None, false), bound))
+    }
+
+    /// Tries so many orders, half of them at random and half by PCT with that depth.
+    pub fn at_random(self, runs: usize, depth: usize) -> Found {
+        let mut found = self.clone().explore(Choices::new(RandomScheduler::new_from_seed(SEED, runs / 2), usize::MAX));
+        let more = self.explore(Choices::new(PctScheduler::new_from_seed(SEED, depth, runs / 2), usize::MAX));
+        found.runs += more.runs;
+        for (outcome, count) in more.outcomes {
+            *found.outcomes.entry(outcome).or_default() += count;
+        }
+        found
+    }
+
+    fn explore(self, scheduler: impl Scheduler + 'static) -> Found {
+        PROGRAM.set(self);
+        OUTCOMES.take();
+        let mut config = Config::new();
+        config.max_steps = MaxSteps::FailAfter(100_000);
+        config.stack_size = 64 * 1024;
+        config.silence_warnings = true;
+        let tried = Runner::new(scheduler, config).run(run);
+        let outcomes = OUTCOMES.take();
+        let found = Found { runs: outcomes.values().sum(), outcomes };
+        println!("{} runs, and {tried} begun: {:#?}", found.runs, found.outcomes);
+        found
+    }
+}
+
+pub(crate) fn body(who: Who) -> impl Fn(Cx) {
+    let body = PROGRAM.with_borrow(|program| {
+        program.bodies.iter().find(|(other, ..)| *other == who).map(|(.., body)| Rc::clone(body))
+    });
+    move |cx| body.iter().for_each(|body| body(cx))
+}
+
+/// One run.
+fn run() {
+    let program = PROGRAM.with_borrow(Program::clone);
+    TOLD.take();
+    machine::begin(program.wires, program.looks);
+    renew(|who| program.bodies.iter().any(|&(other, active, _)| other == who && active));
+    // SAFETY: this is processor 0, locked, and there is no other yet.
+    machine::start(0, || unsafe { entry::start::<App>() });
+    machine::wait(Wait::Quiet);
+    machine::enter(Phase::Open);
+    machine::wait(Wait::Quiet);
+    if machine::was_given_up() {
+        return machine::end();
+    }
+    machine::enter(Phase::After);
+    if let Err(why) = catch_unwind(AssertUnwindSafe(|| look(&program))) {
+        eprintln!("what was done:\n{}", machine::steps());
+        resume_unwind(why);
+    }
+    machine::end();
+    let mut told = TOLD.take();
+    told.sort_unstable();
+    OUTCOMES.with_borrow_mut(|outcomes| *outcomes.entry(told.join("; ")).or_default() += 1);
+}
+
+/// Looks at what is left when nothing goes on any more.
+fn look(program: &Program) {
+    for number in 0..PROCESSORS {
+        if let Some(what) = machine::unquiet(number) {
+            panic!("processor {number}: {what}, when nothing goes on any more");
+        }
+    }
+    for number in 0..PROCESSORS {
+        machine::stand_for(number);
+        match rtos::audit::<App>() {
+            Ok(looked) => assert!(looked, "the oracle could not look"),
+            Err(finding) => panic!("when nothing goes on any more: {finding:?}"),
+        }
+        let running = System::<App>::get_tid(Anywhere).expect("the processor is unlocked").map(|number| EVERYBODY[number - 1]);
+        assert_eq!(running, highest(number), "what processor {number} runs, and what it should");
+    }
+    machine::stand_for(0);
+    if let Some(after) = &program.after {
+        after();
+    }
+}
+
+/// The task that this processor should run: the first of the highest priority of which any can run.
+fn highest(processor: usize) -> Option<Who> {
+    let able = EVERYBODY.into_iter().filter_map(|who| {
+        let told = task(who).refer(Anywhere).expect("the processor is unlocked");
+        let can_run = matches!(told.state, TaskState::Ready | TaskState::Running) && told.processor == processor;
+        told.priorities.filter(|_| can_run).map(|(priority, _)| priority)
+    });
+    let priority = able.min()?;
+    let first = System::<App>::get_nth(Some(priority), 0, Anywhere).expect("there is such a priority");
+    first.map(|number| EVERYBODY[number - 1])
+}

@@ -1,0 +1,1 @@
+//! Programs with too many orders: some thousands at random.
