@@ -81,6 +81,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         }
         service.clear_deadline(here, Event::Task(self.tcb));
         home.processor.set(there, held);
+        super::term::take_along(&service, self.tcb, there);
         if let Some(at) = deadline {
             service.set_deadline_at(there, Event::Task(self.tcb), at, K::common().clock.now::<K>());
         }
@@ -99,6 +100,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         if let Some(home) = self.tcb.home.get() {
             home.processor.set(K::processor(number), service.held());
         }
+        super::term::take_along(&service, self.tcb, K::processor(number));
         // SAFETY: the processor is locked, this is the running task, and its processor's idle task is saved or prepared.
         // The giant lock stays taken until the task's stack is no longer in use.
         unsafe {

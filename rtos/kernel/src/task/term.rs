@@ -8,6 +8,7 @@ use crate::heap::Event;
 use crate::kernel::Kernel;
 use crate::model::{Model, Only};
 use crate::port::Port;
+use crate::processor::Processor;
 use crate::service::Service;
 
 /// ext_tsk: ends the calling task, whatever it holds. It begins anew at once if an activation is queued.
@@ -39,7 +40,7 @@ pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
 /// Buries the task that has just left its stack, and runs what should run now.
 unsafe extern "C-unwind" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
     // SAFETY: `exit_from` has given the processor.
-    let here = unsafe { &*here.cast::<crate::processor::Processor<K>>() };
+    let here = unsafe { &*here.cast::<Processor<K>>() };
     let me = here.running.get();
     let domain =
         Placed(if D::KNOWN == crate::context::Known::Shared { None } else { me.class.pinned().map(|p| p as u8) });
@@ -211,6 +212,19 @@ impl<K: Kernel> super::sync::Current<K> {
 pub(crate) fn must_end<K: Kernel>(tcb: &Tcb<K>, held: Held<'_>) -> bool {
     let standing = tcb.standing.get(held);
     K::Model::PROCESSORS > 1 && standing.asked_to_end && !standing.unending
+}
+
+/// A task goes to that processor. If another one has asked it to end, and the processor that it leaves has not heard of
+/// that, it is to end there.
+pub(crate) fn take_along<K: Kernel, D: Domain, C: Context>(
+    service: &Service<K, D, C>,
+    tcb: &Tcb<K>,
+    there: &'static Processor<K>,
+) {
+    if must_end(tcb, service.held()) {
+        there.shared().burials.set(true, service.held());
+        service.notify(there);
+    }
 }
 
 /// Ends the tasks of this processor that another one has asked to end. The task that runs ends itself, when the handler
