@@ -178,11 +178,16 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         }
     }
 
-    /// Whether another processor has suspended the task that runs here, which this one has not heard yet. The task is in no
-    /// queue of those that can run any more.
+    /// Takes the task that runs from those that can run. False if it is among them no more: another processor has suspended
+    /// it, after this one was locked and before it had the giant lock, and the interrupt that says so has still to come.
     #[inline(always)]
-    pub(crate) fn is_suspended_unheard(&self, task: &Tcb<K>) -> bool {
-        K::Model::PROCESSORS > 1 && self.domain.place().is_none() && task.state.get(self.held()) == State::Suspended
+    pub(crate) fn stop_running(&self, me: &'static Tcb<K>) -> bool {
+        let alone = K::Model::PROCESSORS == 1 || self.domain.place().is_some();
+        let can_run = alone || me.state.get(self.held()) == State::Ready;
+        if can_run {
+            self.make_unready(me);
+        }
+        can_run
     }
 
     /// Interrupts a processor, unless it is this one, so that it looks at its agenda again.
@@ -247,12 +252,8 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
     pub(crate) fn block(self, waiting: Waiting<K>, queue: Option<&Queue<K>>, timeout: Timeout) -> Result<usize, Error> {
         let held = self.held();
         let me = self.running();
-        if self.is_suspended_unheard(me) {
-            me.state.set(State::WaitingSuspended, held);
-        } else {
-            self.make_unready(me);
-            me.state.set(State::Waiting, held);
-        }
+        let state = if self.stop_running(me) { State::Waiting } else { State::WaitingSuspended };
+        me.state.set(state, held);
         me.waiting.set(waiting, held);
         if let Some(queue) = queue {
             queue.add(me, held);

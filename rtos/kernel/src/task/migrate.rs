@@ -94,9 +94,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
     /// Leaves the stack first: the other processor may go on with the task as soon as the giant lock is released.
     fn move_myself<C: Context>(self, service: Service<K, D, C>, number: usize) -> Result<(), Error> {
         let here = service.here;
-        if !service.is_suspended_unheard(self.tcb) {
-            service.make_unready(self.tcb);
-        }
+        service.stop_running(self.tcb);
         if let Some(home) = self.tcb.home.get() {
             home.processor.set(K::processor(number), service.held());
         }
@@ -118,7 +116,8 @@ unsafe extern "C-unwind" fn moved<K: Kernel>(here: *const ()) -> ! {
     let service = unsafe { Service::<K, Placed, Anywhere>::taken(Placed(None), here) };
     let me = here.running.get();
     crate::overrun::leave_held(me, service.held());
-    if !service.is_suspended_unheard(me) {
+    // Or it was suspended, and is that there too.
+    if me.state.get(service.held()) == State::Ready {
         service.make_ready(me);
     }
     let next = here.choose();

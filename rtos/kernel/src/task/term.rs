@@ -53,9 +53,7 @@ unsafe extern "C-unwind" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
         K::Port::mask_interrupts(0);
     }
     here.dispatching.set(true, held);
-    if !service.is_suspended_unheard(me) {
-        service.make_unready(me);
-    }
+    service.stop_running(me);
     bury_one(&service, me);
     let next = here.choose();
     service.release();
