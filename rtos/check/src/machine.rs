@@ -274,7 +274,8 @@ impl Machine {
 
     /// The processor whose timer rings first, and when.
     fn next_alarm(&self) -> Option<(usize, u32)> {
-        let alarms = self.processors.iter().enumerate().filter_map(|(number, processor)| Some((number, processor.alarm?)));
+        let alarms =
+            self.processors.iter().enumerate().filter_map(|(number, processor)| Some((number, processor.alarm?)));
         let near = alarms.filter(|&(_, at)| at.wrapping_sub(self.now) < HORIZON);
         near.min_by_key(|&(_, at)| at.wrapping_sub(self.now))
     }

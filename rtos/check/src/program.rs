@@ -15,6 +15,9 @@ use crate::port;
 use crate::schedule::{Choices, Every};
 use crate::world::{App, EVERYBODY, Who, renew, task};
 
+/// The environment variable that asks for every order, however long that takes.
+pub const EVERY_ORDER: &str = "KIZAMI_EVERY_ORDER";
+
 const SEED: u64 = 0x6b69_7a61_6d69;
 
 /// What a task's code is given.
@@ -132,11 +135,15 @@ impl Program {
 
     /// Tries every order, step for step.
     pub fn in_every_order_step_for_step(self) -> Found {
-        self.with_preemptions(usize::MAX)
+        self.explore(Choices::new(DfsScheduler::new(None, false), usize::MAX))
     }
 
-    /// Tries every order in which at most so many times a processor stops that could go on.
+    /// Tries every order in which at most so many times a processor stops that could go on; with [`EVERY_ORDER`] set,
+    /// all the others too.
     pub fn with_preemptions(self, bound: usize) -> Found {
+        if std::env::var_os(EVERY_ORDER).is_some() {
+            return self.in_every_order();
+        }
         self.explore(Choices::new(DfsScheduler::new(None, false), bound))
     }
 
@@ -211,7 +218,8 @@ fn look(program: &Program) {
             Ok(looked) => assert!(looked, "the oracle could not look"),
             Err(finding) => panic!("when nothing goes on any more: {finding:?}"),
         }
-        let running = System::<App>::get_tid(Anywhere).expect("the processor is unlocked").map(|number| EVERYBODY[number - 1]);
+        let running =
+            System::<App>::get_tid(Anywhere).expect("the processor is unlocked").map(|number| EVERYBODY[number - 1]);
         assert_eq!(running, highest(number), "what processor {number} runs, and what it should");
     }
     machine::stand_for(0);

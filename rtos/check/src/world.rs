@@ -9,8 +9,8 @@ use std::ptr;
 use rtos::storage::{PoolEntry, PoolMemory, Slot, Word};
 use rtos::{
     AlarmBlock, Common, CyclicBlock, DataQueue, DataQueueBlock, EventFlag, EventFlagBlock, InTask, Interrupt, Kernel,
-    MemoryPool, MemoryPoolBlock, MessageBufferBlock, Multi, Mutex, MutexBlock, Numbered, Placed, PriorityDataQueueBlock,
-    Processor, Semaphore, SemaphoreBlock, Shared, SpinLockBlock, Stack, Task, Tcb,
+    MemoryPool, MemoryPoolBlock, MessageBufferBlock, Multi, Mutex, MutexBlock, Numbered, Placed,
+    PriorityDataQueueBlock, Processor, Semaphore, SemaphoreBlock, Shared, SpinLockBlock, Stack, Task, Tcb,
 };
 
 use crate::machine::{self, PROCESSORS};
@@ -274,4 +274,3 @@ unsafe impl Kernel for App {
         &[]
     }
 }
-

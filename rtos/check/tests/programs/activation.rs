@@ -16,8 +16,8 @@ fn two_processors_activate_a_task() {
             meet();
             tell("1", task(High0).act(cx));
         })
-        .in_every_order()
-        .are(&[]);
+        .with_preemptions(4)
+        .are(&["0: Ok(()); 1: Ok(()); begins: (); begins: ()"]);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn an_activation_meets_the_end() {
             tell("activates", task(Main0).act(cx));
         })
         .in_every_order()
-        .are(&[]);
+        .are(&["activates: Ok(()); begins: (); begins: ()"]);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn an_activation_elsewhere_meets_the_end() {
         })
         .after(|| tell("is on", task(Main0).refer(Anywhere).map(|told| told.processor)))
         .in_every_order()
-        .are(&[]);
+        .are(&["activates: Ok(()); begins on: Ok(0); begins on: Ok(1); is on: Ok(1)"]);
 }
 
 #[test]
@@ -64,5 +64,8 @@ fn an_activation_elsewhere_meets_one_here() {
             tell("1", task(Low0).mact(Some(1), cx));
         })
         .in_every_order()
-        .are(&[]);
+        .are(&[
+            "0: Ok(()); 1: Ok(()); begins on: Ok(0); begins on: Ok(1)",
+            "0: Ok(()); 1: Ok(()); begins on: Ok(1); begins on: Ok(1)",
+        ]);
 }

@@ -38,7 +38,7 @@ fn a_task_that_begins_to_wait_is_asked_to_end() {
         })
         .after(|| tell_state(Main0))
         .in_every_order()
-        .are(&[]);
+        .are(&["asks: Ok(()); state: Ok(Dormant)"]);
 }
 
 #[test]
@@ -57,7 +57,10 @@ fn a_task_that_does_not_let_itself_be_ended_is_asked() {
         })
         .after(|| tell_state(Main0))
         .in_every_order()
-        .are(&[]);
+        .are(&[
+            "asks: Ok(()); disables: Ok(()); sleeps: Err(E_RASTER); state: Ok(Dormant)",
+            "asks: Ok(()); state: Ok(Dormant)",
+        ]);
 }
 
 #[test]
@@ -73,7 +76,7 @@ fn a_task_that_migrates_is_asked_to_end() {
             tell("asks", task(Main0).ras_ter(cx));
         })
         .after(|| tell_state(Main0))
-        .in_every_order()
+        .with_preemptions(4)
         .are(&["asks: Ok(()); state: Ok(Dormant)"]);
 }
 
@@ -90,7 +93,7 @@ fn a_task_that_is_moved_is_asked_to_end() {
             tell("asks", task(Low0).ras_ter(cx));
         })
         .after(|| tell_state(Low0))
-        .in_every_order()
+        .with_preemptions(4)
         .are(&["asks: Ok(()); state: Ok(Dormant)"]);
 }
 
@@ -108,7 +111,7 @@ fn a_task_is_ended_and_activated() {
             tell("activates", task(Low0).act(cx));
         })
         .in_every_order()
-        .are(&[]);
+        .are(&["activates: Ok(()); begins: (); ends: Ok(())"]);
 }
 
 #[test]
@@ -127,7 +130,11 @@ fn a_task_that_is_woken_is_ended() {
         })
         .after(|| tell("left", semaphore().refer(Anywhere).map(|(_, count)| count)))
         .in_every_order()
-        .are(&[]);
+        .are(&[
+            "ends: Err(E_OBJ); left: Ok(0); signals: Ok(()); waits: Ok(())",
+            "ends: Ok(()); left: Ok(0); signals: Ok(())",
+            "ends: Ok(()); left: Ok(1); signals: Ok(())",
+        ]);
 }
 
 #[test]
@@ -147,6 +154,12 @@ fn two_tasks_ask_each_other_to_end() {
             tell_state(Main0);
             tell_state(Main1);
         })
-        .in_every_order()
-        .are(&[]);
+        .with_preemptions(4)
+        .are(&[
+            "0: Ok(()); state: Ok(Dormant); state: Ok(Dormant)",
+            "0: Ok(()); state: Ok(Dormant); state: Ok(Running)",
+            "1: Ok(()); state: Ok(Dormant); state: Ok(Dormant)",
+            "1: Ok(()); state: Ok(Dormant); state: Ok(Running)",
+            "state: Ok(Dormant); state: Ok(Dormant)",
+        ]);
 }

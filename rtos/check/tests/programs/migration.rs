@@ -40,7 +40,7 @@ fn a_task_moves_and_is_suspended() {
         })
         .after(|| tell_place(Main0))
         .in_every_order()
-        .are(&[]);
+        .are(&["is: Ok((0, Suspended)); suspends: Ok(())", "is: Ok((1, Suspended)); suspends: Ok(())"]);
 }
 
 #[test]
@@ -60,7 +60,13 @@ fn a_task_is_moved_while_it_waits_for_a_time() {
         })
         .after(|| tell_place(High0))
         .with_preemptions(3)
-        .are(&[]);
+        .are(&[
+            "is: Ok((0, Running)); signals: Ok(()); waits: Err(E_TMOUT)",
+            "is: Ok((0, Running)); signals: Ok(()); waits: Ok(())",
+            "is: Ok((1, Running)); moves: Ok(()); signals: Ok(()); waits: Ok(())",
+            "is: Ok((1, Running)); moves: Ok(()); waits: Err(E_TMOUT)",
+            "is: Ok((1, Running)); moves: Ok(()); waits: Ok(())",
+        ]);
 }
 
 #[test]
@@ -81,7 +87,7 @@ fn two_tasks_change_places() {
             tell("1", task(Main1).refer(Anywhere).map(|told| (told.processor, told.state)));
         })
         .in_every_order()
-        .are(&[]);
+        .are(&["0: Ok(()); 0: Ok((1, Running)); 1: Ok(()); 1: Ok((0, Running))"]);
 }
 
 #[test]
@@ -98,6 +104,6 @@ fn a_task_moves_and_ends_there() {
             meet();
             tell("activates", task(Main0).mact(Some(0), cx));
         })
-        .with_preemptions(3)
-        .are(&[]);
+        .with_preemptions(4)
+        .are(&["activates: Ok(()); begins: (); begins: (); moves: Ok(()); moves: Ok(())"]);
 }

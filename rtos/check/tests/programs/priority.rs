@@ -18,7 +18,7 @@ fn a_task_is_raised_while_the_one_that_runs_waits() {
         })
         .after(|| tell("runs", task(Low0).state(Anywhere)))
         .in_every_order()
-        .are(&[]);
+        .are(&["raises: Ok(()); runs: Ok(Running)"]);
 }
 
 #[test]
@@ -36,7 +36,11 @@ fn two_processors_change_a_priority() {
         })
         .after(|| tell("is", task(Low0).refer(Anywhere).map(|told| (told.priorities, told.state))))
         .in_every_order()
-        .are(&[]);
+        .are(&[
+            "is: Ok((Some((14, 14)), Ready)); lowers: Ok(()); raises: Ok(())",
+            "is: Ok((Some((3, 3)), Running)); lowers: Ok(()); raises: Ok(())",
+            "is: Ok((Some((3, 3)), Running)); raises: Ok(())",
+        ]);
 }
 
 #[test]
@@ -54,7 +58,7 @@ fn a_queue_goes_round_while_it_grows() {
         })
         .after(|| tell("runs", task(Peer0).state(Anywhere)))
         .in_every_order()
-        .are(&[]);
+        .are(&["activates: Ok(()); rotates: Ok(()); runs: Ok(Ready)", "activates: Ok(()); runs: Ok(Running)"]);
 }
 
 #[test]
@@ -65,17 +69,22 @@ fn a_higher_one_begins_where_dispatching_is_disabled() {
         })
         .active(Main0, |cx| {
             meet();
-            tell("disables", System::<App>::dis_dsp(cx));
-            tell("bits", event_flag().refer(cx).map(|(_, bits)| bits));
-            tell("enables", System::<App>::ena_dsp(cx));
+            let bits = || event_flag().refer(cx).map(|(_, bits)| bits);
+            System::<App>::dis_dsp(cx).unwrap();
+            tell("bits, and soon after", (bits(), bits()));
+            System::<App>::ena_dsp(cx).unwrap();
+            tell("bits in the end", bits());
             stay();
         })
         .active(Main1, |cx| {
             meet();
             tell("activates", task(High0).act(cx));
         })
-        .after(|| tell("set", event_flag().refer(Anywhere).map(|(_, bits)| bits)))
         .with_unlocked_looks()
-        .in_every_order()
-        .are(&[]);
+        .with_preemptions(4)
+        .are(&[
+            "activates: Ok(()); bits in the end: Ok(0); bits, and soon after: (Ok(0), Ok(0)); sets: Ok(())",
+            "activates: Ok(()); bits in the end: Ok(1); bits, and soon after: (Ok(0), Ok(0)); sets: Ok(())",
+            "activates: Ok(()); bits in the end: Ok(1); bits, and soon after: (Ok(1), Ok(1)); sets: Ok(())",
+        ]);
 }

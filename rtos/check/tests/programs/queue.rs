@@ -30,8 +30,8 @@ fn a_word_is_handed_over_while_time_passes() {
             meet();
             tell("receives", handover().prcv(cx));
         })
-        .in_every_order()
-        .are(&[]);
+        .with_preemptions(4)
+        .are(&["receives: Err(E_TMOUT); sends: Err(E_TMOUT)", "receives: Ok(7); sends: Ok(())"]);
 }
 
 #[test]
@@ -80,5 +80,5 @@ fn a_block_is_had_by_one() {
         })
         .after(|| tell("left", pool().refer(Anywhere)))
         .in_every_order()
-        .are(&[]);
+        .are(&["gets: true; gives back: Ok(()); left: Ok((None, 0))"]);
 }

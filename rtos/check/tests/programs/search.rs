@@ -19,7 +19,7 @@ fn program() -> Program {
 
 #[test]
 fn every_order_has_the_outcomes_of_every_order_step_for_step() {
-    let outcomes = ["signals: Ok(()); takes: Err(Error(-50))", "signals: Ok(()); takes: Ok(())"];
+    let outcomes = ["signals: Ok(()); takes: Err(E_TMOUT)", "signals: Ok(()); takes: Ok(())"];
     let few = program().in_every_order().are(&outcomes);
     let all = program().in_every_order_step_for_step().are(&outcomes);
     assert!(few.runs < all.runs);

@@ -35,8 +35,13 @@ fn a_wake_up_meets_a_sleep_whose_time_passes() {
             meet();
             tell("wakes", task(Main0).wup(cx));
         })
-        .in_every_order()
-        .are(&[]);
+        .with_preemptions(4)
+        .are(&[
+            "queued: Ok(false); sleeps: Err(E_TMOUT); wakes: Err(E_OBJ)",
+            "queued: Ok(false); sleeps: Err(E_TMOUT); wakes: Ok(())",
+            "queued: Ok(false); sleeps: Ok(()); wakes: Ok(())",
+            "queued: Ok(true); sleeps: Err(E_TMOUT); wakes: Ok(())",
+        ]);
 }
 
 #[test]
@@ -50,7 +55,7 @@ fn two_deadlines_on_two_processors() {
             meet();
             tell("1", C::delay(100, cx));
         })
-        .in_every_order()
+        .with_preemptions(2)
         .are(&["0: Ok(()); 1: Ok(())"]);
 }
 
@@ -68,7 +73,7 @@ fn a_suspension_meets_a_sleep() {
             tell("resumes", task(Main0).rsm(cx));
         })
         .after(|| tell("is", task(Main0).state(Anywhere)))
-        .with_preemptions(3)
+        .with_preemptions(4)
         .are(&["is: Ok(Waiting); resumes: Ok(()); suspends: Ok(())"]);
 }
 
@@ -86,7 +91,7 @@ fn a_task_that_is_about_to_run_is_suspended() {
             tell("resumes", task(Low0).rsm(cx));
         })
         .after(|| tell("is", task(Low0).state(Anywhere)))
-        .with_preemptions(3)
+        .with_preemptions(4)
         .are(&["is: Ok(Running); resumes: Ok(()); suspends: Ok(())"]);
 }
 
@@ -104,5 +109,26 @@ fn a_suspension_meets_its_end() {
         })
         .after(|| tell("is", task(High0).state(Anywhere)))
         .in_every_order()
-        .are(&[]);
+        .are(&["is: Ok(Running); suspends: Ok(())"]);
+}
+
+#[test]
+fn a_suspension_meets_the_end() {
+    Program::new()
+        .dormant(Peer0, |_| stay())
+        .active(Main0, |cx| {
+            task(Peer0).act(cx).unwrap();
+            meet();
+        })
+        .active(Main1, |cx| {
+            meet();
+            tell("suspends", task(Main0).sus(cx));
+        })
+        .after(|| tell("are", (task(Main0).state(Anywhere), task(Peer0).state(Anywhere))))
+        .in_every_order()
+        .are(&[
+            "are: (Ok(Dormant), Ok(Running)); suspends: Err(E_OBJ)",
+            "are: (Ok(Dormant), Ok(Running)); suspends: Ok(())",
+            "are: (Ok(Suspended), Ok(Running)); suspends: Ok(())",
+        ]);
 }
