@@ -80,7 +80,7 @@ fn agenda<K: Kernel>(agenda: &Agenda<K>, of: &'static Processor<K>, held: Held<'
     }
     let expected = top.unwrap_or(of.idle());
     should(core::ptr::eq(agenda.ready.top(), expected), "the top is the first of the highest queue", 0)?;
-    should(agenda.heap.is_sound(held), "the heap is in order, and knows its places", 0)
+    should(agenda.heap.is_sound(K::common().clock.now::<K>(), held), "the heap is in order, and knows its places", 0)
 }
 
 /// The links of a queue go round in both directions.

@@ -7,6 +7,9 @@
 //! taken out again without a search. The heap's memory has room for everything that can have a deadline; it cannot be
 //! too small.
 
+#[cfg(test)]
+mod tests;
+
 use crate::alarm::AlarmBlock;
 use crate::cell::{Cell, Held};
 use crate::cyclic::CyclicBlock;
@@ -126,8 +129,7 @@ impl<K: Kernel> Heap<K> {
     }
 
     /// Whether every deadline knows its place, and none is before the one above it.
-    pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
-        let Some((_, now)) = self.first(held) else { return true };
+    pub(crate) fn is_sound(&self, now: u32, held: Held<'_>) -> bool {
         (1..=self.length.get(held)).all(|place| {
             let Some(event) = self.at(place, held) else { return false };
             let Some(parent) = self.at((place / 2).max(1), held) else { return false };

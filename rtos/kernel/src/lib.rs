@@ -10,6 +10,9 @@
 // What cells begin with; each is used once, as the value of a static.
 #![allow(clippy::declare_interior_mutable_const)]
 
+#[cfg(test)]
+extern crate std;
+
 mod alarm;
 mod audit;
 mod cell;
@@ -41,6 +44,8 @@ mod service;
 mod spin_lock;
 mod system;
 mod task;
+#[cfg(test)]
+mod testing;
 mod time;
 
 pub use alarm::{Alarm, AlarmBlock};

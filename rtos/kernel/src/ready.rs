@@ -3,6 +3,9 @@
 //! One queue for each priority, a bit for each queue that is not empty, and the first task of the highest such queue,
 //! which is kept so that every service can look at it with one load. When no task can run it is the idle task.
 
+#[cfg(test)]
+mod tests;
+
 use crate::cell::{Cell, Held, Published};
 use crate::kernel::Kernel;
 use crate::ring::Ring;

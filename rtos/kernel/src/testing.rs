@@ -1,0 +1,127 @@
+//! For the unit tests: a port without a machine, and kernels of a few tasks whose queues are tested by themselves. Nothing
+//! of these kernels runs.
+
+use core::fmt;
+
+use crate::cell::Held;
+use crate::context::{InTask, Shared};
+use crate::kernel::Kernel;
+use crate::port::{Lines, Lock, Port, Saved};
+
+/// No machine.
+pub struct Nothing;
+
+impl Lock for Nothing {
+    const FREE: Self = Nothing;
+
+    fn try_acquire(&self) -> bool {
+        true
+    }
+
+    fn release(&self) {}
+}
+
+impl Lines for Nothing {
+    fn exists(_: u32) -> bool {
+        false
+    }
+    fn enable(_: u32) {}
+    fn disable(_: u32) {}
+    fn raise(_: u32) -> bool {
+        false
+    }
+    fn clear(_: u32) -> bool {
+        false
+    }
+    fn pending(_: u32) -> bool {
+        false
+    }
+}
+
+// SAFETY: no kernel is started with it.
+unsafe impl Port for Nothing {
+    const MINIMUM_STACK: usize = 16;
+    const IDLE_STACK: usize = 16;
+    const STACK_ALIGNMENT: usize = 16;
+    const PROCESSORS: usize = 1;
+    type Mask = ();
+    type Giant = Nothing;
+    type Lock = Nothing;
+    type Lines = Nothing;
+    const LOWEST_INTERRUPT_MASK: i32 = -1;
+
+    fn lock() {}
+    unsafe fn unlock((): ()) {}
+    fn was_locked((): ()) -> bool {
+        false
+    }
+    fn unlocked() {}
+    fn in_task() -> bool {
+        true
+    }
+    fn processor() -> usize {
+        0
+    }
+    unsafe fn prepare(_: &Saved) {}
+    unsafe fn switch(_: &Saved, _: &Saved) {}
+    unsafe fn leave(_: Option<&Saved>, _: &Saved, _: unsafe extern "C-unwind" fn(*const ()) -> !, _: *const ()) {}
+    unsafe fn resume(_: &Saved) -> ! {
+        unreachable!("no kernel is started")
+    }
+    fn request_dispatch() {}
+    fn idle() {}
+    fn relax() {}
+    fn start_processor(_: usize) {}
+    fn shutdown() -> ! {
+        unreachable!("no kernel is started")
+    }
+    fn interrupt(_: usize) {}
+    fn now() -> u32 {
+        0
+    }
+    fn alarm(_: u32) {}
+    fn mask_interrupts(_: i32) {}
+    fn fatal<K: Kernel>(what: fmt::Arguments<'_>) -> ! {
+        panic!("{what}")
+    }
+}
+
+/// A kernel of its own for each test, because its tasks are statics.
+macro_rules! kernel {
+    ($name:ident) => {
+        crate::kernel! {
+            pub struct $name: Kernel<Port = Nothing, Model = crate::Uni>;
+            tasks {
+                T1: Shared = Task::create(|_: InTask<Shared>| ()).stack(16);
+                T2: Shared = Task::create(|_: InTask<Shared>| ()).stack(16);
+                T3: Shared = Task::create(|_: InTask<Shared>| ()).stack(16);
+                T4: Shared = Task::create(|_: InTask<Shared>| ()).stack(16);
+                T5: Shared = Task::create(|_: InTask<Shared>| ()).stack(16);
+                T6: Shared = Task::create(|_: InTask<Shared>| ()).stack(16);
+            }
+        }
+    };
+}
+
+pub(crate) mod kernels {
+    //! One for each test.
+    use super::*;
+
+    macro_rules! kernels {
+        ($($module:ident: $name:ident),*) => {
+            $(mod $module {
+                use super::*;
+                kernel!($name);
+            }
+            pub(crate) use $module::$name;)*
+        };
+    }
+
+    kernels!(ready: OfReady, removals: OfRemovals, sequences: OfSequences);
+}
+
+/// The proof that nobody else uses a test's own kernel.
+pub(crate) fn held() -> Held<'static> {
+    // SAFETY: the kernel is that of one test, which is one thread.
+    unsafe { Held::assume() }
+}
