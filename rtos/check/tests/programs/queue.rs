@@ -30,7 +30,7 @@ fn a_word_is_handed_over_while_time_passes() {
             meet();
             tell("receives", handover().prcv(cx));
         })
-        .with_preemptions(4)
+        .with_preemptions(3)
         .are(&["receives: Err(E_TMOUT); sends: Err(E_TMOUT)", "receives: Ok(7); sends: Ok(())"]);
 }
 

@@ -37,7 +37,7 @@ fn a_signal_meets_a_wait_whose_time_passes() {
             tell("signals", semaphore().sig(cx));
         })
         .after(tell_what_is_left)
-        .with_preemptions(4)
+        .with_preemptions(3)
         .are(&["left: Ok(0); signals: Ok(()); waits: Ok(())", "left: Ok(1); signals: Ok(()); waits: Err(E_TMOUT)"]);
 }
 
@@ -108,6 +108,6 @@ fn a_signal_meets_a_wait_with_slow_interrupts() {
             tell("signals", semaphore().sig(cx));
         })
         .with_slow_interrupts()
-        .with_preemptions(4)
+        .with_preemptions(3)
         .are(&["has one more: Err(E_TMOUT); signals: Ok(()); waits: Ok(())"]);
 }

@@ -35,7 +35,7 @@ fn a_wake_up_meets_a_sleep_whose_time_passes() {
             meet();
             tell("wakes", task(Main0).wup(cx));
         })
-        .with_preemptions(4)
+        .with_preemptions(3)
         .are(&[
             "queued: Ok(false); sleeps: Err(E_TMOUT); wakes: Err(E_OBJ)",
             "queued: Ok(false); sleeps: Err(E_TMOUT); wakes: Ok(())",
