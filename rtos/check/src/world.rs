@@ -226,6 +226,7 @@ pub fn pool() -> MemoryPool<App, Shared> {
 unsafe impl Kernel for App {
     type Port = Checked;
     type Model = Multi<PROCESSORS>;
+    type Overrun = rtos::Without;
 
     fn processor(number: usize) -> &'static Processor<Self> {
         &world().processors[number]
@@ -272,5 +273,13 @@ unsafe impl Kernel for App {
     }
     fn interrupts() -> &'static [Interrupt] {
         &[]
+    }
+
+    fn exceptions() -> &'static [rtos::Exception] {
+        &[]
+    }
+
+    fn overrun() -> Option<&'static rtos::OverrunHandler<Self>> {
+        None
     }
 }
