@@ -7,6 +7,8 @@
 //! are used here.
 #![no_std]
 
+mod objects;
+
 use rtos::{
     Anywhere, Current, Cyclic, DataQueue, Error, EventFlag, Kernel, MemoryPool, MessageBuffer, Mode, Mutex, Placed,
     PriorityDataQueue, Semaphore, SpinLock, System, Task, Time, Timeout,
@@ -48,7 +50,12 @@ pub fn any<K: Kernel>(random: Random<'_>, message: &mut [u8; 12]) -> u64 {
         15 => player_task.and_then(|task| task.rel_wai(at)),
         16 => player_task.and_then(|task| task.sus(at)),
         17..=19 => player_task.and_then(|task| task.rsm(at)),
-        20 => player_task.and_then(|task| task.ter(at)),
+        20 if r(2) == 0 => player_task.and_then(|task| task.ter(at)),
+        20 => player_task.and_then(|task| match r(3) {
+            0 => task.stp_ovr(at),
+            1 => task.ref_ovr(at).map(|_| ()),
+            _ => task.sta_ovr(1 + r(900) as u32, at),
+        }),
         21 => player_task.and_then(|task| task.ras_ter(at)),
         22 => Current::<K>::disable_termination(at),
         23 | 24 => Current::<K>::enable_termination(at),

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p kizami-rtos-stress -- --seconds 3600`
 
-mod objects;
+mod kernel;
 mod step;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -41,7 +41,7 @@ fn main() {
     SEED.store(seed, Relaxed);
     println!("two processors, seed {seed}, {} s", arguments.seconds);
     std::thread::spawn(move || watch(Duration::from_secs(arguments.seconds)));
-    rtos_host::run::<objects::App>()
+    rtos_host::run::<kernel::App>()
 }
 
 /// Says how far it is, sees that it does not stand still, and ends it. This thread is none of the kernel's.

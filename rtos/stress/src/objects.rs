@@ -1,81 +1,62 @@
-//! What the stress plays with.
+//! What the stress plays with, on two threads and without a machine alike.
 
-use rtos::{InHandler, InTask, Pinned, Shared};
-use rtos_host::Host;
-
-use crate::step::{in_handler, janitor, own_worker, worker};
-
-/// The size of a stack: signals' frames, and a message.
-const STACK: usize = 128 * 1024;
-
-/// How many shared tasks play.
-pub const PLAYERS: usize = 8;
-
-type Cx = InTask<Shared>;
-
-rtos::kernel! {
-    /// The kernel of the stress.
-    pub struct App: Kernel<Port = Host, Model = rtos::Multi<2>>;
-
-    tasks {
-        P1: Shared = Task::create(|cx: Cx| worker(1, cx)).priority(4).stack(STACK).active();
-        P2: Shared = Task::create(|cx: Cx| worker(2, cx)).priority(6).stack(STACK).active();
-        P3: Shared = Task::create(|cx: Cx| worker(3, cx)).priority(8).stack(STACK).active();
-        P4: Shared = Task::create(|cx: Cx| worker(4, cx)).priority(8).stack(STACK).active().no_queue();
-        P5: Shared = Task::create(|cx: Cx| worker(5, cx)).priority(4).stack(STACK).active().on(1);
-        P6: Shared = Task::create(|cx: Cx| worker(6, cx)).priority(6).stack(STACK).active().on(1);
-        P7: Shared = Task::create(|cx: Cx| worker(7, cx)).priority(8).stack(STACK).active().on(1);
-        P8: Shared = Task::create(|cx: Cx| worker(8, cx)).priority(8).stack(STACK).active().only_on(0b10);
-        OWN0: Pinned<0> = Task::create(|cx: InTask<Pinned<0>>| own_worker(9, cx)).priority(5).stack(STACK).active();
-        OWN0_LOW: Pinned<0> = Task::create(|cx: InTask<Pinned<0>>| own_worker(10, cx)).priority(9).stack(STACK).active();
-        OWN1: Pinned<1> = Task::create(|cx: InTask<Pinned<1>>| own_worker(11, cx)).priority(5).stack(STACK).active();
-        OWN1_LOW: Pinned<1> = Task::create(|cx: InTask<Pinned<1>>| own_worker(12, cx)).priority(9).stack(STACK).active();
-        JANITOR: Shared = Task::create(janitor).priority(1).stack(STACK).active();
-    }
-    semaphores {
-        S1: Shared = Semaphore::create(1, 2);
-        S2: Shared = Semaphore::create(0, 1).by_priority();
-        S3: Pinned<0> = Semaphore::create(0, 2);
-        S4: Pinned<1> = Semaphore::create(0, 2).by_priority();
-    }
-    event_flags {
-        F1: Shared = EventFlag::create(0).many();
-        F2: Shared = EventFlag::create(1).clearing().by_priority().many();
-        F3: Pinned<0> = EventFlag::create(0).many();
-        F4: Pinned<1> = EventFlag::create(0).clearing();
-    }
-    data_queues {
-        D1: Shared = DataQueue::create(3);
-        D2: Shared = DataQueue::create(0).by_priority();
-        D3: Pinned<0> = DataQueue::create(1);
-        D4: Pinned<1> = DataQueue::create(2).by_priority();
-    }
-    priority_data_queues {
-        Q1: Shared = PriorityDataQueue::create(3, 4).by_priority();
-        Q2: Shared = PriorityDataQueue::create(0, 16);
-    }
-    mutexes {
-        M1: Shared = Mutex::create();
-        M2: Shared = Mutex::create().ceiling(3);
-        M3: Shared = Mutex::create().inheriting();
-        M4: Shared = Mutex::create().inheriting();
-    }
-    message_buffers {
-        B1: Shared = MessageBuffer::create(12, 36);
-        B2: Shared = MessageBuffer::create(8, 0).by_priority();
-    }
-    memory_pools {
-        MP1: Shared = MemoryPool::create(3, 16).by_priority();
-    }
-    cyclics {
-        C1: Shared = Cyclic::create(700, |cx: InHandler<Shared>| in_handler(13, cx)).started();
-        C2: Shared = Cyclic::create(900, |cx: InHandler<Shared>| in_handler(14, cx)).started().on(1);
-    }
-    alarms {
-        A1: Shared = Alarm::create(|cx: InHandler<Shared>| in_handler(15, cx));
-        A2: Shared = Alarm::create(|cx: InHandler<Shared>| in_handler(16, cx));
-    }
-    spin_locks {
-        L1: Shared = SpinLock::create();
-    }
+/// Makes a kernel with these tasks and notifications, and all other objects that [`any`](crate::any) uses. `$last` is the
+/// last processor, counted from 0.
+#[macro_export]
+macro_rules! objects {
+    (
+        $(#[$about:meta])*
+        $public:vis struct $kernel:ident: Kernel<Port = $port:ty, Model = $model:ty>, last processor $last:literal;
+        tasks { $($tasks:tt)* }
+        cyclics { $($cyclics:tt)* }
+        alarms { $($alarms:tt)* }
+        $($rest:tt)*
+    ) => {
+        rtos::kernel! {
+            $(#[$about])*
+            $public struct $kernel: Kernel<Port = $port, Model = $model>;
+            tasks { $($tasks)* }
+            semaphores {
+                S1: rtos::Shared = Semaphore::create(1, 2);
+                S2: rtos::Shared = Semaphore::create(0, 1).by_priority();
+                S3: rtos::Pinned<0> = Semaphore::create(0, 2);
+                S4: rtos::Pinned<$last> = Semaphore::create(0, 2).by_priority();
+            }
+            event_flags {
+                F1: rtos::Shared = EventFlag::create(0).many();
+                F2: rtos::Shared = EventFlag::create(1).clearing().by_priority().many();
+                F3: rtos::Pinned<0> = EventFlag::create(0).many();
+                F4: rtos::Pinned<$last> = EventFlag::create(0).clearing();
+            }
+            data_queues {
+                D1: rtos::Shared = DataQueue::create(3);
+                D2: rtos::Shared = DataQueue::create(0).by_priority();
+                D3: rtos::Pinned<0> = DataQueue::create(1);
+                D4: rtos::Pinned<$last> = DataQueue::create(2).by_priority();
+            }
+            priority_data_queues {
+                Q1: rtos::Shared = PriorityDataQueue::create(3, 4).by_priority();
+                Q2: rtos::Shared = PriorityDataQueue::create(0, 16);
+            }
+            mutexes {
+                M1: rtos::Shared = Mutex::create();
+                M2: rtos::Shared = Mutex::create().ceiling(3);
+                M3: rtos::Shared = Mutex::create().inheriting();
+                M4: rtos::Shared = Mutex::create().inheriting();
+            }
+            message_buffers {
+                B1: rtos::Shared = MessageBuffer::create(12, 36);
+                B2: rtos::Shared = MessageBuffer::create(8, 0).by_priority();
+            }
+            memory_pools {
+                MP1: rtos::Shared = MemoryPool::create(3, 16).by_priority();
+            }
+            cyclics { $($cyclics)* }
+            alarms { $($alarms)* }
+            spin_locks {
+                L1: rtos::Shared = SpinLock::create();
+            }
+            $($rest)*
+        }
+    };
 }

@@ -6,7 +6,7 @@ use rtos::{
     Alarm, Anywhere, Current, DataQueue, Domain, EventFlag, InHandler, InTask, Placed, Semaphore, Shared, System, Task,
 };
 
-use crate::objects::{App, PLAYERS};
+use crate::kernel::{App, PLAYERS};
 use crate::{AUDITS, BEGUN, OVER, SEED, STEPS};
 
 type C = Current<App>;
@@ -114,4 +114,10 @@ pub fn in_handler(player: usize, cx: InHandler<Shared>) {
         };
         look(player, 100 + did);
     }
+}
+
+/// A task has used up its time: it may go on, with more.
+pub fn overrun(cx: InHandler<Shared>, task: Task<App, Placed>) {
+    let _ = task.sta_ovr(1 + random(17, 900) as u32, Anywhere);
+    in_handler(17, cx);
 }

@@ -154,8 +154,8 @@ macro_rules! kernel {
         mod $name {
             use super::*;
 
-            rtos::kernel! {
-                pub struct App: Kernel<Port = Dry, Model = $model>;
+            rtos_stress::objects! {
+                pub struct App: Kernel<Port = Dry, Model = $model>, last processor $last;
                 tasks {
                     P1: Shared = Task::create(|_: InTask<Shared>| ()).priority(4).stack(64).active();
                     P2: Shared = Task::create(|_: InTask<Shared>| ()).priority(6).stack(64).active();
@@ -170,48 +170,12 @@ macro_rules! kernel {
                     P11: Pinned<$last> = Task::create(|_: InTask<Pinned<$last>>| ()).priority(5).stack(64).active();
                     P12: Pinned<$last> = Task::create(|_: InTask<Pinned<$last>>| ()).priority(9).stack(64);
                 }
-                semaphores {
-                    S1: Shared = Semaphore::create(1, 2);
-                    S2: Shared = Semaphore::create(0, 1).by_priority();
-                    S3: Pinned<0> = Semaphore::create(0, 2);
-                    S4: Pinned<$last> = Semaphore::create(0, 2).by_priority();
-                }
-                event_flags {
-                    F1: Shared = EventFlag::create(0).many();
-                    F2: Shared = EventFlag::create(1).clearing().by_priority().many();
-                    F3: Pinned<0> = EventFlag::create(0).many();
-                    F4: Pinned<$last> = EventFlag::create(0).clearing();
-                }
-                data_queues {
-                    D1: Shared = DataQueue::create(3);
-                    D2: Shared = DataQueue::create(0).by_priority();
-                    D3: Pinned<0> = DataQueue::create(1);
-                    D4: Pinned<$last> = DataQueue::create(2).by_priority();
-                }
-                priority_data_queues {
-                    Q1: Shared = PriorityDataQueue::create(3, 4).by_priority();
-                    Q2: Shared = PriorityDataQueue::create(0, 16);
-                }
-                mutexes {
-                    M1: Shared = Mutex::create();
-                    M2: Shared = Mutex::create().ceiling(3);
-                    M3: Shared = Mutex::create().inheriting();
-                    M4: Shared = Mutex::create().inheriting();
-                }
-                message_buffers {
-                    B1: Shared = MessageBuffer::create(12, 36);
-                    B2: Shared = MessageBuffer::create(8, 0).by_priority();
-                }
-                memory_pools {
-                    MP1: Shared = MemoryPool::create(3, 16).by_priority();
-                }
                 cyclics {
                     C1: Shared = Cyclic::create(700, |_: InHandler<Shared>| ()).started();
                     C2: Shared = Cyclic::create(900, |_: InHandler<Shared>| ()).started().on($last);
                 }
-                spin_locks {
-                    L1: Shared = SpinLock::create();
-                }
+                alarms {}
+                overrun rtos::OverrunHandler::new(|_, _| ());
             }
         }
     };
