@@ -6,7 +6,9 @@
 //! it back, interrupts another, unlocks itself, switches) shuttle is asked which processor goes on. Time is a third that
 //! can go on: it passes from one deadline to the next, at any such moment.
 //!
-//! - [`machine`]: processors, their interrupts and their stacks, and who can go on
+//! - [`machine`]: processors, and who can go on
+//! - [`interrupts`] and [`stack`]: what the name says
+//! - [`step`]: what can go on, and what it touches when it does
 //! - [`port`]: what the kernel asks of a machine
 //! - [`schedule`]: which of those that can go on does, in the end by one of shuttle's schedulers
 //! - [`world`]: the kernel's objects, made anew for each run
@@ -21,8 +23,11 @@
 //! the giant lock happen at once with what follows them; and memory is sequentially consistent. `tests/lock.rs` looks at
 //! the orderings of the lock.
 
+pub mod interrupts;
 pub mod machine;
 pub mod port;
 pub mod program;
 pub mod schedule;
+pub mod stack;
+pub mod step;
 pub mod world;

@@ -1,4 +1,4 @@
-//! Two processors without a machine: their masks, their interrupts, their stacks, and who can go on.
+//! Two processors without a machine: their masks, whose turn it is on each, and who can go on.
 //!
 //! A thread of shuttle stands for a stack. What it waits for is kept here, by the thread's number, and the scheduler gives
 //! the turn only to threads for which that has come. So nothing spins, and shuttle's own ways to block are not used.
@@ -14,6 +14,7 @@ use rtos::port::Saved;
 use shuttle::thread::JoinHandle;
 
 use crate::port::Flag;
+use crate::step::{Able, Step, Touches, Wait};
 
 /// How many processors there are.
 pub const PROCESSORS: usize = 2;
@@ -25,96 +26,14 @@ pub(crate) const BUSY: u8 = 1;
 /// The mask of a processor that is locked.
 pub(crate) const LOCKED: u8 = 2;
 
-const TIMER: u8 = 1;
-const MAILBOX: u8 = 2;
+pub(crate) const TIMER: u8 = 1;
+pub(crate) const MAILBOX: u8 = 2;
 
 /// Alarms that are further away than this many microseconds are not waited for: the kernel only looks at its clock then.
 const HORIZON: u32 = 1_000_000;
 
 /// The time at first, so that it wraps soon.
 const BEGINNING: u32 = u32::MAX - 50;
-
-/// What a thread waits for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// It can go on.
-    Nothing,
-    /// That a processor has switched to it.
-    Turn,
-    /// An interrupt of its processor.
-    Interrupt,
-    /// That the lock which its processor wants is free, or an interrupt.
-    Lock,
-    /// That the tasks of both processors have come to where they meet, or an interrupt.
-    Meeting,
-    /// That a deadline is near.
-    Deadline,
-    /// An interrupt that is on its way to that processor.
-    Wire(usize),
-    /// That nobody else can go on.
-    Quiet,
-    /// Nothing that will come: it has ended.
-    Gone,
-}
-
-/// What a processor is about to do that another one can see, or that lets it see what another one does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
-    Try(*const Flag),
-    GiveBack,
-    Interrupt(usize),
-    /// With that mask.
-    Unlock(u8),
-    /// To what should run, after handlers.
-    GiveWay,
-    /// To the stack of the task of that number, or to an idle one if it is 0.
-    Switch(usize),
-}
-
-impl Step {
-    fn text(self) -> &'static str {
-        match self {
-            Step::Try(_) => "tries for a lock",
-            Step::GiveBack => "gives a lock back",
-            Step::Interrupt(_) => "interrupts the other",
-            Step::Unlock(_) => "unlocks",
-            Step::GiveWay => "looks what should run",
-            Step::Switch(_) => "switches",
-        }
-    }
-}
-
-/// What a step touches, up to the next one of the same processor: a bit for each thing. Two steps that touch nothing in
-/// common have the same effect in either order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Touches(u32);
-
-impl Touches {
-    /// Whether locks are taken.
-    const LOCKS: u32 = 1;
-    /// All that the giant lock guards, the time and the alarms.
-    const SHARED: u32 = 2;
-    /// The interrupts of processor 0; those of the others follow.
-    const INTERRUPTS: u32 = 4;
-    /// The stack of task 1; those of the others follow, and those of the idle tasks are their processors' own.
-    const STACKS: u32 = Self::INTERRUPTS << PROCESSORS;
-
-    fn interrupts(processor: usize) -> u32 {
-        Self::INTERRUPTS << processor
-    }
-
-    pub(crate) fn nothing_of(self, other: Touches) -> bool {
-        self.0 & other.0 == 0
-    }
-}
-
-/// Something that can go on: a processor, by its number, and after those the time and the interrupts on their way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Able {
-    pub(crate) thread: usize,
-    pub(crate) actor: usize,
-    pub(crate) touches: Touches,
-}
 
 /// How far a run is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,7 +52,7 @@ pub(crate) enum Phase {
 
 /// Who goes on at the next switch between threads.
 #[derive(Clone, Copy)]
-enum Next {
+pub(crate) enum Next {
     /// The one that did, if it can.
     Stay,
     /// Whoever the scheduler chooses.
@@ -143,20 +62,20 @@ enum Next {
 }
 
 /// A processor.
-struct Processor {
-    mask: u8,
+pub(crate) struct Processor {
+    pub(crate) mask: u8,
     /// How many handlers run on it, each interrupted by the next.
-    depth: u32,
+    pub(crate) depth: u32,
     /// The interrupts that have come.
-    pending: u8,
+    pub(crate) pending: u8,
     /// Those that are on their way.
-    sent: u8,
+    pub(crate) sent: u8,
     /// When its timer rings.
-    alarm: Option<u32>,
+    pub(crate) alarm: Option<u32>,
     /// The thread whose turn it is.
-    thread: usize,
+    pub(crate) thread: usize,
     /// The stack on which it is, unless it has left that and is on the idle task's.
-    stack: Option<*const Saved>,
+    pub(crate) stack: Option<*const Saved>,
     /// The lock that it did not get.
     wants: Option<*const Flag>,
 }
@@ -174,18 +93,18 @@ impl Processor {
     };
 }
 
-struct Machine {
-    processors: [Processor; PROCESSORS],
+pub(crate) struct Machine {
+    pub(crate) processors: [Processor; PROCESSORS],
     /// What each thread waits for, by its number.
     waits: Vec<Wait>,
     /// What each thread is about to do, if it waits for nothing.
     steps: Vec<Step>,
     handles: Vec<JoinHandle<()>>,
-    now: u32,
-    phase: Phase,
-    next: Next,
+    pub(crate) now: u32,
+    pub(crate) phase: Phase,
+    pub(crate) next: Next,
     /// Whether interrupts between processors take time.
-    wires: bool,
+    pub(crate) wires: bool,
     /// Whether tasks look, unlocked, at what the giant lock guards.
     looks: bool,
     /// What was done, by which processor.
@@ -209,17 +128,17 @@ thread_local! {
     static HERE: Cell<usize> = const { Cell::new(0) };
 }
 
-fn with<T>(what: impl FnOnce(&mut Machine) -> T) -> T {
+pub(crate) fn with<T>(what: impl FnOnce(&mut Machine) -> T) -> T {
     MACHINE.with_borrow_mut(what)
 }
 
 /// Something of this processor.
-fn of_mine<T>(what: impl FnOnce(&mut Processor) -> T) -> T {
+pub(crate) fn of_mine<T>(what: impl FnOnce(&mut Processor) -> T) -> T {
     with(|machine| what(&mut machine.processors[HERE.get()]))
 }
 
 /// The end of a thread, thrown.
-struct Over;
+pub(crate) struct Over;
 
 impl Machine {
     fn can_go_on(&self, thread: usize) -> bool {
@@ -247,29 +166,15 @@ impl Machine {
         let turn = self.processors.iter().position(|processor| processor.thread == thread);
         let (actor, touches) = match (self.waits[thread], turn) {
             (Wait::Wire(processor), _) => (PROCESSORS + 1 + processor, Touches::interrupts(processor)),
-            (Wait::Nothing, Some(number)) => (number, self.step(number, self.steps[thread])),
-            (Wait::Lock, Some(number)) => (number, Touches::LOCKS | Touches::interrupts(number)),
+            (Wait::Nothing, Some(number)) => (number, self.steps[thread].touches(number, self.looks)),
+            (Wait::Lock, Some(number)) => (number, Touches::LOCKS.and(Touches::interrupts(number))),
             (_, Some(number)) => (number, Touches::interrupts(number)),
             (_, None) => {
-                let rings = self.next_alarm().map_or(0, |(number, _)| Touches::interrupts(number));
-                (PROCESSORS, Touches::SHARED | rings)
+                let rings = self.next_alarm().map_or(Touches::NOTHING, |(number, _)| Touches::interrupts(number));
+                (PROCESSORS, Touches::SHARED.and(rings))
             }
         };
-        Able { thread, actor, touches: Touches(touches) }
-    }
-
-    fn step(&self, number: usize, step: Step) -> u32 {
-        match step {
-            // SAFETY: the lock is one of the kernel's, which lives as long as the run.
-            Step::Try(flag) if unsafe { (*flag).is_free() } => Touches::LOCKS | Touches::SHARED,
-            Step::Try(_) | Step::GiveBack => Touches::LOCKS,
-            Step::Interrupt(to) => Touches::SHARED | Touches::interrupts(to),
-            Step::GiveWay => Touches::SHARED,
-            Step::Unlock(_) if self.looks => Touches::SHARED | Touches::interrupts(number),
-            Step::Unlock(_) => Touches::interrupts(number),
-            Step::Switch(0) => 0,
-            Step::Switch(task) => Touches::STACKS << (task - 1),
-        }
+        Able { thread, actor, touches }
     }
 
     /// The processor whose timer rings first, and when.
@@ -515,152 +420,4 @@ pub(crate) fn replace_mask(mask: u8) -> u8 {
 
 pub(crate) fn want(flag: Option<*const Flag>) {
     of_mine(|processor| processor.wants = flag);
-}
-
-pub(crate) fn set_alarm(after: u32) {
-    let now = now();
-    of_mine(|processor| {
-        if after == 0 {
-            processor.pending |= TIMER;
-        } else {
-            processor.alarm = Some(now.wrapping_add(after));
-        }
-    });
-}
-
-pub(crate) fn interrupt(processor: usize) {
-    with(|machine| {
-        let wires = machine.wires && machine.phase == Phase::Open;
-        let processor = &mut machine.processors[processor];
-        if wires {
-            processor.sent |= MAILBOX;
-        } else {
-            processor.pending |= MAILBOX;
-        }
-    });
-}
-
-/// Serves what has come, if the processor is not locked, and lets a task that should run do so. Perhaps on another
-/// processor afterwards.
-pub(crate) fn take_interrupts(tick: fn(), interrupted: fn(), preempt: fn()) {
-    while of_mine(|processor| processor.mask == OPEN && processor.pending != 0) {
-        loop {
-            let line = of_mine(|processor| {
-                let line = if processor.pending & MAILBOX != 0 { MAILBOX } else { processor.pending & TIMER };
-                processor.pending &= !line;
-                processor.mask = if line == 0 { LOCKED } else { BUSY };
-                processor.depth += u32::from(line != 0);
-                line
-            });
-            match line {
-                MAILBOX => {
-                    note("serves the other processor");
-                    interrupted();
-                }
-                TIMER => {
-                    note("serves the timer");
-                    tick();
-                }
-                _ => break,
-            }
-            of_mine(|processor| (processor.mask, processor.depth) = (LOCKED, processor.depth - 1));
-        }
-        point(Step::GiveWay);
-        preempt();
-        of_mine(|processor| processor.mask = OPEN);
-    }
-}
-
-/// What stands in a task's `sp`: whether and how its stack can be switched to.
-pub(crate) mod stack {
-    pub(crate) const PREPARED: usize = 1;
-    pub(crate) const IN_USE: usize = 2;
-    pub(crate) const LEFT: usize = 3;
-    /// The number of the thread, from here.
-    pub(crate) const SAVED: usize = 16;
-}
-
-fn sp(task: &Saved) -> usize {
-    // SAFETY: threads run one at a time.
-    unsafe { *task.sp.get() as usize }
-}
-
-fn set_sp(task: &Saved, value: usize) {
-    // SAFETY: threads run one at a time.
-    unsafe { *task.sp.get() = std::ptr::without_provenance_mut(value) }
-}
-
-/// Makes a stack one that can be begun.
-pub(crate) fn prepare(task: &Saved) {
-    assert!(sp(task) != stack::IN_USE, "a stack is prepared while a processor uses it");
-    set_sp(task, stack::PREPARED);
-}
-
-/// Gives this processor's turn to that stack. The thread that calls has to wait, or to end.
-fn go_to(to: &Saved, begin: fn(*mut ())) {
-    let thread = match sp(to) {
-        stack::PREPARED => {
-            let argument = to.argument as usize;
-            spawn(move || begin(argument as *mut ()))
-        }
-        stack::IN_USE => panic!("a processor goes on with a stack that another one uses"),
-        stack::LEFT => panic!("a processor goes on with a stack that was left"),
-        saved => saved - stack::SAVED,
-    };
-    set_sp(to, stack::IN_USE);
-    of_mine(|processor| (processor.thread, processor.stack) = (thread, Some(std::ptr::from_ref(to))));
-    with(|machine| machine.next = Next::Thread(thread));
-}
-
-/// Saves the stack that runs, which is this.
-fn save(from: &Saved) {
-    let mine = of_mine(|processor| processor.stack);
-    assert!(mine.is_some_and(|mine| std::ptr::eq(mine, from)), "what is saved is not what runs");
-    set_sp(from, stack::SAVED + usize::from(shuttle::current::me()));
-}
-
-/// See [`rtos::port::Port::switch`]. `begin` is where a stack begins that was prepared.
-pub(crate) fn switch(from: &Saved, to: &Saved, begin: fn(*mut ())) {
-    save(from);
-    go_to(to, begin);
-    wait(Wait::Turn);
-}
-
-/// See [`rtos::port::Port::resume`].
-pub(crate) fn resume(to: &Saved, begin: fn(*mut ())) -> ! {
-    go_to(to, begin);
-    resume_unwind(Box::new(Over))
-}
-
-/// See [`rtos::port::Port::leave`]. What is left for good ends with `next`, which does not come back; what may be gone on
-/// with waits, while another thread calls `next`.
-pub(crate) fn leave(from: Option<&Saved>, on: &Saved, next: impl FnOnce() + Send + 'static) {
-    assert!(sp(on) == stack::PREPARED || sp(on) >= stack::SAVED, "the idle task's stack is in use");
-    let Some(from) = from else {
-        if let Some(mine) = of_mine(|processor| processor.stack.take()) {
-            // SAFETY: the stack is one of the kernel's, which lives as long as the run.
-            set_sp(unsafe { &*mine }, stack::LEFT);
-        }
-        return next();
-    };
-    save(from);
-    let thread = spawn(next);
-    of_mine(|processor| (processor.thread, processor.stack) = (thread, None));
-    with(|machine| machine.next = Next::Thread(thread));
-    wait(Wait::Turn);
-}
-
-/// Does something on this processor as if it was unlocked, no interrupt had come and nothing else went on. Not in a run's
-/// last part, which is so itself.
-pub(crate) fn aside<T>(what: impl FnOnce() -> T) -> Option<T> {
-    let phase = with(|machine| machine.phase);
-    if phase == Phase::After {
-        return None;
-    }
-    enter(Phase::After);
-    let (mask, pending) = of_mine(|mine| (std::mem::replace(&mut mine.mask, OPEN), std::mem::take(&mut mine.pending)));
-    let result = what();
-    of_mine(|processor| (processor.mask, processor.pending) = (mask, pending));
-    enter(phase);
-    Some(result)
 }

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use rtos::port::{Lines, Lock, Port, Saved};
 use rtos::{Current, InTask, Kernel, Shared, entry};
 
-use crate::machine::{self, LOCKED, OPEN, Step, Wait};
+use crate::machine::{self, LOCKED, OPEN};
+use crate::step::{Step, Wait};
 use crate::world::{self, App};
+use crate::{interrupts, stack};
 
 /// A machine of which every order of steps can be tried.
 pub struct Checked;
@@ -78,7 +80,7 @@ impl Lines for NoLines {
 }
 
 pub(crate) fn take_interrupts() {
-    machine::take_interrupts(entry::tick::<App>, entry::interrupted::<App>, entry::preempt::<App>);
+    interrupts::take_interrupts(entry::tick::<App>, entry::interrupted::<App>, entry::preempt::<App>);
 }
 
 /// Where a stack begins: that of a task, which is given its number, or of an idle one.
@@ -96,7 +98,7 @@ fn begin(argument: *mut ()) {
 }
 
 fn unlock(mask: u8) {
-    machine::point(Step::Unlock(mask));
+    machine::point(Step::Unlock);
     machine::replace_mask(mask);
     take_interrupts();
 }
@@ -132,11 +134,11 @@ unsafe impl Port for Checked {
         machine::here()
     }
     unsafe fn prepare(task: &Saved) {
-        machine::prepare(task);
+        stack::prepare(task);
     }
     unsafe fn switch(from: &Saved, to: &Saved) {
         machine::point(Step::Switch(to.argument as usize));
-        machine::switch(from, to, begin);
+        stack::switch(from, to, begin);
     }
     unsafe fn leave(
         from: Option<&Saved>,
@@ -146,11 +148,11 @@ unsafe impl Port for Checked {
     ) {
         let argument = argument as usize;
         // SAFETY: the kernel has given both, and nothing else runs on this processor.
-        machine::leave(from, on, move || unsafe { next(argument as *const ()) });
+        stack::leave(from, on, move || unsafe { next(argument as *const ()) });
     }
     unsafe fn resume(to: &Saved) -> ! {
         machine::point(Step::Switch(to.argument as usize));
-        machine::resume(to, begin)
+        stack::resume(to, begin)
     }
     /// The last handler that is left always looks.
     fn request_dispatch() {}
@@ -171,13 +173,13 @@ unsafe impl Port for Checked {
     }
     fn interrupt(processor: usize) {
         machine::point(Step::Interrupt(processor));
-        machine::interrupt(processor);
+        interrupts::interrupt(processor);
     }
     fn now() -> u32 {
         machine::now()
     }
     fn alarm(after: u32) {
-        machine::set_alarm(after);
+        interrupts::set_alarm(after);
     }
     fn mask_interrupts(priority: i32) -> u8 {
         if priority == 0 { OPEN } else { machine::BUSY }

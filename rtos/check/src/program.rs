@@ -10,9 +10,10 @@ use rtos::{Anywhere, InTask, Shared, System, TaskState, entry};
 use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
-use crate::machine::{self, PROCESSORS, Phase, Wait};
+use crate::machine::{self, PROCESSORS, Phase};
 use crate::port;
 use crate::schedule::{Choices, Every};
+use crate::step::Wait;
 use crate::world::{App, EVERYBODY, Who, renew, task};
 
 /// The environment variable that asks for every order, however long that takes.

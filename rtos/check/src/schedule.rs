@@ -12,7 +12,8 @@
 
 use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 
-use crate::machine::{self, Able, Decision};
+use crate::machine::{self, Decision};
+use crate::step::Able;
 
 fn decide(runnable: &[&Task], current: Option<TaskId>) -> Decision {
     let threads: Vec<usize> = runnable.iter().map(|task| usize::from(task.id())).collect();

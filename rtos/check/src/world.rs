@@ -13,7 +13,8 @@ use rtos::{
     PriorityDataQueueBlock, Processor, Semaphore, SemaphoreBlock, Shared, SpinLockBlock, Stack, Task, Tcb,
 };
 
-use crate::machine::{self, PROCESSORS};
+use crate::interrupts;
+use crate::machine::PROCESSORS;
 use crate::port::Checked;
 use crate::program;
 
@@ -182,7 +183,7 @@ pub(crate) fn body(number: usize) -> impl Fn(InTask<Shared>) {
 
 /// Looks whether everything fits, as if nothing else was going on; as it is while the giant lock is free.
 pub(crate) fn look() {
-    if let Some(Err(finding)) = machine::aside(rtos::audit::<App>) {
+    if let Some(Err(finding)) = interrupts::aside(rtos::audit::<App>) {
         panic!("{finding:?}");
     }
 }

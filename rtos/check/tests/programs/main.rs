@@ -1,15 +1,15 @@
 //! Small programs on two processors, each tried in every order: services of both processors on the same objects.
 //!
-//! - [`activation`]: act_tsk, ext_tsk and mact_tsk
-//! - [`end`]: ter_tsk and ras_ter
-//! - [`migration`]: mig_tsk
-//! - [`mutex`]: mutexes with inheritance
-//! - [`priority`]: chg_pri and rot_rdq
-//! - [`queue`]: data queues, event flags and memory pools
-//! - [`search`]: whether the search itself finds what it should
-//! - [`semaphore`]: semaphores
-//! - [`sleep`]: slp_tsk, wup_tsk, rel_wai, sus_tsk and rsm_tsk
-//! - [`large`]: programs that have too many orders, at random
+//! - `activation`: act_tsk, ext_tsk and mact_tsk
+//! - `end`: ter_tsk and ras_ter
+//! - `migration`: mig_tsk
+//! - `mutex`: mutexes with inheritance
+//! - `priority`: chg_pri and rot_rdq
+//! - `queue`: data queues, event flags and memory pools
+//! - `search`: whether the search itself finds what it should
+//! - `semaphore`: semaphores
+//! - `sleep`: slp_tsk, wup_tsk, rel_wai, sus_tsk and rsm_tsk
+//! - `large`: programs that have too many orders, at random
 
 mod activation;
 mod end;

@@ -1,0 +1,113 @@
+//! What can go on, and what it touches when it does.
+//!
+//! A thread goes on in steps: from one place where another processor could come in between to the next. Only what two
+//! steps touch in common makes their order matter, and on that the search relies, so it is written here with care: rather
+//! too much than too little.
+
+use crate::machine::PROCESSORS;
+use crate::port::Flag;
+
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// It can go on.
+    Nothing,
+    /// That a processor has switched to it.
+    Turn,
+    /// An interrupt of its processor.
+    Interrupt,
+    /// That the lock which its processor wants is free, or an interrupt.
+    Lock,
+    /// That the tasks of both processors have come to where they meet, or an interrupt.
+    Meeting,
+    /// That a deadline is near.
+    Deadline,
+    /// An interrupt that is on its way to that processor.
+    Wire(usize),
+    /// That nobody else can go on.
+    Quiet,
+    /// Nothing that will come: it has ended.
+    Gone,
+}
+
+/// What a processor is about to do that another one can see, or that lets it see what another one does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Try(*const Flag),
+    GiveBack,
+    Interrupt(usize),
+    Unlock,
+    /// To what should run, after handlers.
+    GiveWay,
+    /// To the stack of the task of that number, or to an idle one if it is 0.
+    Switch(usize),
+}
+
+impl Step {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Step::Try(_) => "tries for a lock",
+            Step::GiveBack => "gives a lock back",
+            Step::Interrupt(_) => "interrupts the other",
+            Step::Unlock => "unlocks",
+            Step::GiveWay => "looks what should run",
+            Step::Switch(_) => "switches",
+        }
+    }
+
+    /// What this step of that processor touches. `looks` says that tasks look, unlocked, at what the giant lock guards.
+    pub(crate) fn touches(self, processor: usize, looks: bool) -> Touches {
+        let interrupts = Touches::interrupts(processor);
+        match self {
+            // Up to the next step it is in the section that the lock guards, if it has the lock.
+            // SAFETY: the lock is one of the kernel's, which lives as long as the run.
+            Step::Try(flag) if unsafe { (*flag).is_free() } => Touches::LOCKS.and(Touches::SHARED),
+            Step::Try(_) | Step::GiveBack => Touches::LOCKS,
+            Step::Interrupt(to) => Touches::SHARED.and(Touches::interrupts(to)),
+            // Afterwards, whether it switched or not, the interrupts that have come are taken.
+            Step::GiveWay => Touches::SHARED.and(interrupts),
+            Step::Switch(task) => Touches::stack(task).and(interrupts),
+            Step::Unlock if looks => Touches::SHARED.and(interrupts),
+            Step::Unlock => interrupts,
+        }
+    }
+}
+
+/// What a step touches, up to the next one of the same processor: a bit for each thing. Two steps that touch nothing in
+/// common have the same effect in either order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Touches(u32);
+
+impl Touches {
+    pub(crate) const NOTHING: Self = Touches(0);
+    /// Whether locks are taken.
+    pub(crate) const LOCKS: Self = Touches(1);
+    /// All that the giant lock guards, the time and the alarms.
+    pub(crate) const SHARED: Self = Touches(2);
+
+    /// The interrupts of a processor.
+    pub(crate) fn interrupts(processor: usize) -> Self {
+        Touches(4 << processor)
+    }
+
+    /// The stack of the task of that number, from 1. Those of the idle tasks are their processors' own.
+    fn stack(task: usize) -> Self {
+        if task == 0 { Self::NOTHING } else { Touches((4 << PROCESSORS) << (task - 1)) }
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        Touches(self.0 | other.0)
+    }
+
+    pub(crate) fn nothing_of(self, other: Self) -> bool {
+        self.0 & other.0 == 0
+    }
+}
+
+/// Something that can go on: a processor, by its number, and after those the time and the interrupts on their way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Able {
+    pub(crate) thread: usize,
+    pub(crate) actor: usize,
+    pub(crate) touches: Touches,
+}
