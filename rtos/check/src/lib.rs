@@ -19,6 +19,10 @@
 //! unlocked, no lock is taken, each processor runs the first task of the highest priority that can run there, and the
 //! oracle again. What the services answered makes the outcome of a run, and a test says which outcomes there are.
 //!
+//! [`program::Program::in_every_order`] leaves out orders that differ from one that is tried only in steps that touch
+//! nothing in common; `tests/programs/search.rs` sees to it that this makes no difference. What is too large for that is
+//! tried with a few preemptions, and with the environment variable [`program::EVERY_ORDER`] set in every order too.
+//!
 //! What is not covered: two processors meet only where the port is called, so the few loads that the kernel makes without
 //! the giant lock happen at once with what follows them; and memory is sequentially consistent. `tests/lock.rs` looks at
 //! the orderings of the lock.

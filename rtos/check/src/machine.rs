@@ -282,6 +282,17 @@ pub(crate) fn steps() -> String {
     with(|machine| machine.done.iter().map(|(here, what)| format!("  processor {here}: {what}\n")).collect())
 }
 
+/// What of the steps is the same in all orders that differ only in steps that touch nothing in common: what each processor
+/// did, and in which order they had locks. Not in a run in which time passes.
+pub(crate) fn signature() -> String {
+    with(|machine| {
+        let done = |here| machine.done.iter().filter(move |step| step.0 == here).map(|step| step.1);
+        let each: Vec<String> = (0..PROCESSORS).map(|here| done(here).collect::<Vec<_>>().join(", ")).collect();
+        let locks = machine.done.iter().filter(|step| step.1 == "has it").map(|step| step.0.to_string());
+        format!("{}; locks: {}", each.join("; "), locks.collect::<String>())
+    })
+}
+
 /// Makes a thread, which waits for its turn. Gives its number.
 pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> usize {
     let number = with(|machine| {

@@ -33,6 +33,7 @@ pub struct Program {
     after: Option<Rc<dyn Fn()>>,
     wires: bool,
     looks: bool,
+    steps: bool,
 }
 
 thread_local! {
@@ -129,6 +130,12 @@ impl Program {
         self
     }
 
+    /// What was done makes part of the outcome, as far as it is the same in all orders of which one is tried.
+    pub fn telling_steps(mut self) -> Self {
+        self.steps = true;
+        self
+    }
+
     /// Tries every order. Of those that differ only in steps that touch nothing in common, one.
     pub fn in_every_order(self) -> Found {
         self.explore(Every::new())
@@ -169,7 +176,8 @@ impl Program {
         let tried = Runner::new(scheduler, config).run(run);
         let outcomes = OUTCOMES.take();
         let found = Found { runs: outcomes.values().sum(), outcomes };
-        println!("{} runs, and {tried} begun: {:#?}", found.runs, found.outcomes);
+        println!("{} runs, and {tried} begun, with {} outcomes", found.runs, found.outcomes.len());
+        found.outcomes.iter().take(20).for_each(|(outcome, count)| println!("  {count}: {outcome}"));
         found
     }
 }
@@ -202,6 +210,9 @@ fn run() {
     }
     machine::end();
     let mut told = TOLD.take();
+    if program.steps {
+        told.push(machine::signature());
+    }
     told.sort_unstable();
     OUTCOMES.with_borrow_mut(|outcomes| *outcomes.entry(told.join("; ")).or_default() += 1);
 }
