@@ -1,4 +1,4 @@
-//! What the kernel asks of a machine, of [`machine`](crate::machine).
+//! What the kernel asks of a machine, of [`machine`].
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
