@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use rtos::port::{Lines, Lock, Port, Saved};
-use rtos::{Current, InTask, Kernel, Shared, entry};
+use rtos::port::{Lines, Lock, Next, Port, Saved, Stacks};
+use rtos::{Current, InTask, Shared, entry};
 
 use crate::machine::{self, LOCKED, OPEN};
 use crate::step::{Step, Wait};
@@ -103,6 +103,29 @@ fn unlock(mask: u8) {
     take_interrupts();
 }
 
+/// Stacks that are threads.
+pub struct Threads;
+
+// SAFETY: as for the port.
+unsafe impl Stacks for Threads {
+    unsafe fn prepare(task: &Saved) {
+        stack::prepare(task);
+    }
+    unsafe extern "C-unwind" fn switch(from: &Saved, to: &Saved) {
+        machine::point(Step::Switch(to.argument as usize));
+        stack::switch(from, to, begin);
+    }
+    unsafe extern "C-unwind" fn leave(from: Option<&Saved>, on: &Saved, next: Next, argument: *const ()) {
+        let argument = argument as usize;
+        // SAFETY: the kernel has given both, and nothing else runs on this processor.
+        stack::leave(from, on, move || unsafe { next(argument as *const ()) });
+    }
+    unsafe extern "C-unwind" fn resume(to: &Saved) -> ! {
+        machine::point(Step::Switch(to.argument as usize));
+        stack::resume(to, begin)
+    }
+}
+
 // SAFETY: threads run one at a time, and each has a stack of its own; the rest is as the trait says, see `machine`.
 unsafe impl Port for Checked {
     const MINIMUM_STACK: usize = 16;
@@ -112,6 +135,7 @@ unsafe impl Port for Checked {
     type Mask = u8;
     type Giant = Giant;
     type Lock = Flag;
+    type Stacks = Threads;
     type Lines = NoLines;
     const LOWEST_INTERRUPT_MASK: i32 = -1;
 
@@ -133,27 +157,6 @@ unsafe impl Port for Checked {
     fn processor() -> usize {
         machine::here()
     }
-    unsafe fn prepare(task: &Saved) {
-        stack::prepare(task);
-    }
-    unsafe fn switch(from: &Saved, to: &Saved) {
-        machine::point(Step::Switch(to.argument as usize));
-        stack::switch(from, to, begin);
-    }
-    unsafe fn leave(
-        from: Option<&Saved>,
-        on: &Saved,
-        next: unsafe extern "C-unwind" fn(*const ()) -> !,
-        argument: *const (),
-    ) {
-        let argument = argument as usize;
-        // SAFETY: the kernel has given both, and nothing else runs on this processor.
-        stack::leave(from, on, move || unsafe { next(argument as *const ()) });
-    }
-    unsafe fn resume(to: &Saved) -> ! {
-        machine::point(Step::Switch(to.argument as usize));
-        stack::resume(to, begin)
-    }
     /// The last handler that is left always looks.
     fn request_dispatch() {}
     fn idle() {
@@ -168,9 +171,6 @@ unsafe impl Port for Checked {
         // SAFETY: the thread is that processor, locked, and everything is ready.
         machine::start(processor, || unsafe { entry::begin::<App>() });
     }
-    fn shutdown() -> ! {
-        panic!("the kernel ended")
-    }
     fn interrupt(processor: usize) {
         machine::point(Step::Interrupt(processor));
         interrupts::interrupt(processor);
@@ -184,7 +184,11 @@ unsafe impl Port for Checked {
     fn mask_interrupts(priority: i32) -> u8 {
         if priority == 0 { OPEN } else { machine::BUSY }
     }
-    fn fatal<K: Kernel>(what: std::fmt::Arguments<'_>) -> ! {
+    fn print(_: std::fmt::Arguments<'_>) {}
+    fn exit(_: u32) -> ! {
+        panic!("the kernel ended")
+    }
+    fn fatal(what: std::fmt::Arguments<'_>) -> ! {
         panic!("{what}")
     }
 }

@@ -55,20 +55,20 @@ fn save(from: &Saved) {
     set_sp(from, SAVED + usize::from(shuttle::current::me()));
 }
 
-/// See [`rtos::port::Port::switch`]. `begin` is where a stack begins that was prepared.
+/// See [`rtos::port::Stacks::switch`]. `begin` is where a stack begins that was prepared.
 pub(crate) fn switch(from: &Saved, to: &Saved, begin: fn(*mut ())) {
     save(from);
     go_to(to, begin);
     wait(Wait::Turn);
 }
 
-/// See [`rtos::port::Port::resume`].
+/// See [`rtos::port::Stacks::resume`].
 pub(crate) fn resume(to: &Saved, begin: fn(*mut ())) -> ! {
     go_to(to, begin);
     resume_unwind(Box::new(Over))
 }
 
-/// See [`rtos::port::Port::leave`]. What is left for good ends with `next`, which does not come back; what may be gone on
+/// See [`rtos::port::Stacks::leave`]. What is left for good ends with `next`, which does not come back; what may be gone on
 /// with waits, while another thread calls `next`.
 pub(crate) fn leave(from: Option<&Saved>, on: &Saved, next: impl FnOnce() + Send + 'static) {
     assert!(sp(on) == PREPARED || sp(on) >= SAVED, "the idle task's stack is in use");

@@ -5,7 +5,7 @@ use crate::context::{Anywhere, Known, Placed};
 use crate::kernel::Kernel;
 use crate::model::{Model, Only};
 use crate::notify::TimerHome;
-use crate::port::Port;
+use crate::port::{Port, Stacks, StacksOf};
 use crate::service::{Service, dispatch, here};
 use crate::task::State;
 
@@ -22,13 +22,13 @@ pub unsafe fn start<K: Kernel>() -> ! {
         let [own, shared] = K::slots(number);
         processor.start(own, shared, held);
         // SAFETY: the idle task does not run yet.
-        unsafe { K::Port::prepare(&processor.idle().saved) };
+        unsafe { StacksOf::<K>::prepare(&processor.idle().saved) };
     }
     K::common().clock.start::<K>(held);
     for task in K::tasks() {
         let tcb = task.block;
         // SAFETY: the task does not run yet.
-        unsafe { K::Port::prepare(&tcb.saved) };
+        unsafe { StacksOf::<K>::prepare(&tcb.saved) };
         if let Some(home) = tcb.home.get() {
             home.processor.set(K::processor(tcb.class.initial()), held);
         }
@@ -72,7 +72,7 @@ pub unsafe fn begin<K: Kernel>() -> ! {
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
     // SAFETY: the processor is locked, and `next` was prepared.
-    unsafe { K::Port::resume(&next.saved) }
+    unsafe { StacksOf::<K>::resume(&next.saved) }
 }
 
 /// Gives way to the task that should run. In task context; the processor is locked, and is so again on return.
@@ -120,14 +120,16 @@ pub fn interrupted<K: Kernel>() {
     crate::time::interrupted::<K>();
 }
 
-/// An interrupt came on that line. In handler context, the processor unlocked. False if nobody serves it.
-pub fn interrupt<K: Kernel>(line: u32) -> bool {
+/// An interrupt came on that line. In handler context, the processor unlocked. Fatal if nobody serves it.
+pub fn interrupt<K: Kernel>(line: u32) {
     let mut served = false;
     for interrupt in K::interrupts().iter().filter(|interrupt| interrupt.line == line) {
         interrupt.handler.call();
         served = true;
     }
-    served
+    if !served {
+        K::Port::fatal(format_args!("nobody serves interrupt {line}"));
+    }
 }
 
 /// A CPU exception happened. In handler context. False if nobody handles it.
@@ -153,7 +155,7 @@ pub(crate) fn end<K: Kernel>() -> ! {
     }
     if here == 0 {
         K::terminate();
-        K::Port::shutdown()
+        K::Port::exit(0)
     }
     loop {
         K::Port::relax();
@@ -176,4 +178,12 @@ pub fn task_of<K: Kernel>(address: usize) -> Option<usize> {
         .map(|task| &task.block.saved)
         .position(|saved| (saved.limit as usize).saturating_sub(BELOW) <= address && address < saved.top as usize)
         .map(|index| index + 1)
+}
+
+/// A stack has overflowed at that address: says whose, and ends.
+pub fn overflowed<K: Kernel>(address: usize) -> ! {
+    match task_of::<K>(address) {
+        Some(task) => K::Port::fatal(format_args!("the stack of task {task} overflowed at {address:#010x}")),
+        None => K::Port::fatal(format_args!("a stack overflowed at {address:#010x}")),
+    }
 }

@@ -1,6 +1,7 @@
-//! What a processor and a board have to give: the one trait that a port fulfils.
+//! What a processor and a board have to give: the one trait that a port fulfils, and those of its parts.
 
 use core::cell::UnsafeCell;
+use core::fmt;
 
 use crate::kernel::Kernel;
 
@@ -24,6 +25,22 @@ pub struct Saved {
 // SAFETY: `sp` is written by the processor that the task belongs to, with its interrupts locked, when it leaves the task
 // or prepares it; another processor reads it only after the task was handed over under the giant lock.
 unsafe impl Sync for Saved {}
+
+impl Saved {
+    /// Makes the stack go on at `begin` with that many bytes on it, of which the highest word is the address to go on at:
+    /// [`Stacks::prepare`] for a port that saves so.
+    ///
+    /// # Safety
+    /// Nothing uses the stack.
+    #[inline(always)]
+    pub unsafe fn begin_at(&self, begin: unsafe extern "C" fn() -> !, saved: usize) {
+        // SAFETY: the stack is the task's, and it has at least the room that the port asks for.
+        unsafe {
+            self.top.cast::<usize>().sub(1).write(begin as *const () as usize);
+            self.sp.get().write(self.top.sub(saved));
+        }
+    }
+}
 
 /// A lock between processors.
 pub trait Lock: Sync {
@@ -54,6 +71,10 @@ pub unsafe trait Port: Sized + 'static {
     type Giant: Lock;
     /// The lock of a user's spin lock.
     type Lock: Lock;
+    /// The way from one stack to another.
+    type Stacks: Stacks;
+    /// The interrupt lines.
+    type Lines: Lines;
 
     /// Locks the processor: from now on no interrupt that the kernel manages is taken. Gives what was before.
     fn lock() -> Self::Mask;
@@ -71,44 +92,19 @@ pub unsafe trait Port: Sized + 'static {
     /// The number of this processor, from 0. To be asked only while the processor is locked, or it may be old at once.
     fn processor() -> usize;
 
-    /// Makes the task begin at its entry, with an unlocked processor, when it is switched to.
-    ///
-    /// # Safety
-    /// The processor is locked, and nothing runs on that stack.
-    unsafe fn prepare(task: &Saved);
-    /// Saves what runs and goes on with another. Returns when somebody switches back.
-    ///
-    /// # Safety
-    /// The processor is locked, `from` is what runs, in task context, and `to` was saved or prepared.
-    unsafe fn switch(from: &Saved, to: &Saved);
-    /// Leaves the stack of the running task for good, or until it is switched to: saves it in `from` if there is one,
-    /// then calls `next` with `kernel` on the free part of the stack of `on`, which is saved or prepared and stays so.
-    ///
-    /// # Safety
-    /// As [`switch`](Self::switch).
-    unsafe fn leave(
-        from: Option<&Saved>,
-        on: &Saved,
-        next: unsafe extern "C-unwind" fn(*const ()) -> !,
-        argument: *const (),
-    );
-    /// Goes on with a task, without saving what runs.
-    ///
-    /// # Safety
-    /// As [`switch`](Self::switch).
-    unsafe fn resume(to: &Saved) -> !;
     /// From a handler: makes the processor call [`crate::entry::preempt`], locked, in task context, when the last handler
     /// is left.
     fn request_dispatch();
     /// Waits for an interrupt, with an unlocked processor.
     fn idle();
     /// What a processor does between two tries for a lock.
-    fn relax();
+    #[inline(always)]
+    fn relax() {
+        core::hint::spin_loop();
+    }
 
     /// Starts another processor, which then calls [`crate::entry::begin`].
     fn start_processor(processor: usize);
-    /// The kernel has ended: ends the program, on processor 0.
-    fn shutdown() -> !;
     /// Interrupts another processor, which then calls [`crate::entry::interrupted`].
     fn interrupt(processor: usize);
     /// The time in microseconds, which wraps after 2³², the same on every processor.
@@ -121,12 +117,53 @@ pub unsafe trait Port: Sized + 'static {
     const LOWEST_INTERRUPT_MASK: i32;
     /// The mask that lets only interrupts above that priority through, all if it is 0, once unlocked with it.
     fn mask_interrupts(priority: i32) -> Self::Mask;
-    /// The interrupt lines.
-    type Lines: Lines;
 
+    /// Prints text for whoever watches the machine.
+    fn print(what: fmt::Arguments<'_>);
+    /// Ends the program with that status: 0 when the kernel has ended, on processor 0.
+    fn exit(status: u32) -> !;
     /// Something that the kernel cannot go on with happened, such as a stack that overflowed: says so and stops.
-    fn fatal<K: Kernel>(what: core::fmt::Arguments<'_>) -> !;
+    fn fatal(what: fmt::Arguments<'_>) -> ! {
+        Self::print(format_args!("fatal: {what}\n"));
+        Self::exit(1)
+    }
 }
+
+/// What is called on another stack, with what it is given.
+pub type Next = unsafe extern "C-unwind" fn(*const ()) -> !;
+
+/// The way from one stack to another.
+///
+/// The kernel calls these functions as they stand here, so that a port can write them in assembly.
+///
+/// # Safety
+/// As for [`Port`].
+pub unsafe trait Stacks {
+    /// Makes the task begin at its entry, with an unlocked processor, when it is switched to.
+    ///
+    /// # Safety
+    /// The processor is locked, and nothing runs on that stack.
+    unsafe fn prepare(task: &Saved);
+    /// Saves what runs and goes on with another. Returns when somebody switches back.
+    ///
+    /// # Safety
+    /// The processor is locked, `from` is what runs, in task context, and `to` was saved or prepared.
+    unsafe extern "C-unwind" fn switch(from: &Saved, to: &Saved);
+    /// Leaves the stack of the running task for good, or until it is switched to: saves it in `from` if there is one,
+    /// then calls `next` with `argument` on the free part of the stack of `on`, which is saved or prepared and stays so.
+    ///
+    /// # Safety
+    /// As [`switch`](Self::switch).
+    unsafe extern "C-unwind" fn leave(from: Option<&Saved>, on: &Saved, next: Next, argument: *const ());
+    /// Goes on with a task, without saving what runs.
+    ///
+    /// # Safety
+    /// As [`switch`](Self::switch).
+    unsafe extern "C-unwind" fn resume(to: &Saved) -> !;
+}
+
+/// The stacks of a kernel.
+pub(crate) type StacksOf<K> = <<K as Kernel>::Port as Port>::Stacks;
 
 /// An interrupt controller.
 pub trait Lines {

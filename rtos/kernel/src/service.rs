@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::heap::Event;
 use crate::kernel::Kernel;
 use crate::model::{Model, Only};
-use crate::port::{Lock, Port};
+use crate::port::{Lock, Port, Stacks, StacksOf};
 use crate::processor::{Agenda, Processor};
 use crate::ring::Ring;
 use crate::task::{State, Tcb, Waiting};
@@ -323,7 +323,7 @@ pub(crate) fn dispatch<K: Kernel>(here: &'static Processor<K>, current: &'static
     // SAFETY: the caller has locked the processor, whose own this is.
     here.running.set(next, unsafe { Held::assume() });
     // SAFETY: the processor is locked, `current` runs, and `next` is ready, so it was prepared or saved.
-    unsafe { K::Port::switch(&current.saved, &next.saved) };
+    unsafe { StacksOf::<K>::switch(&current.saved, &next.saved) };
 }
 
 #[inline(never)]

@@ -5,8 +5,7 @@ use core::fmt;
 
 use crate::cell::Held;
 use crate::context::{InTask, Shared};
-use crate::kernel::Kernel;
-use crate::port::{Lines, Lock, Port, Saved};
+use crate::port::{Lines, Lock, Next, Port, Saved, Stacks};
 
 /// No machine.
 pub struct Nothing;
@@ -47,6 +46,7 @@ unsafe impl Port for Nothing {
     type Mask = ();
     type Giant = Nothing;
     type Lock = Nothing;
+    type Stacks = Nothing;
     type Lines = Nothing;
     const LOWEST_INTERRUPT_MASK: i32 = -1;
 
@@ -62,27 +62,28 @@ unsafe impl Port for Nothing {
     fn processor() -> usize {
         0
     }
-    unsafe fn prepare(_: &Saved) {}
-    unsafe fn switch(_: &Saved, _: &Saved) {}
-    unsafe fn leave(_: Option<&Saved>, _: &Saved, _: unsafe extern "C-unwind" fn(*const ()) -> !, _: *const ()) {}
-    unsafe fn resume(_: &Saved) -> ! {
-        unreachable!("no kernel is started")
-    }
     fn request_dispatch() {}
     fn idle() {}
-    fn relax() {}
     fn start_processor(_: usize) {}
-    fn shutdown() -> ! {
-        unreachable!("no kernel is started")
-    }
     fn interrupt(_: usize) {}
     fn now() -> u32 {
         0
     }
     fn alarm(_: u32) {}
     fn mask_interrupts(_: i32) {}
-    fn fatal<K: Kernel>(what: fmt::Arguments<'_>) -> ! {
-        panic!("{what}")
+    fn print(_: fmt::Arguments<'_>) {}
+    fn exit(_: u32) -> ! {
+        unreachable!("no kernel is started")
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Stacks for Nothing {
+    unsafe fn prepare(_: &Saved) {}
+    unsafe extern "C-unwind" fn switch(_: &Saved, _: &Saved) {}
+    unsafe extern "C-unwind" fn leave(_: Option<&Saved>, _: &Saved, _: Next, _: *const ()) {}
+    unsafe extern "C-unwind" fn resume(_: &Saved) -> ! {
+        unreachable!("no kernel is started")
     }
 }
 

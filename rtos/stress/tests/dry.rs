@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rtos::port::{Lines, Lock, Port, Saved};
+use rtos::port::{Lines, Lock, Next, Port, Saved, Stacks};
 use rtos::{InHandler, InTask, Kernel, Pinned, Shared};
 
 const STEPS: u64 = if cfg!(miri) { 300 } else { 1_000_000 };
@@ -64,6 +64,21 @@ impl Lines for NoLines {
     }
 }
 
+pub struct NoStacks;
+
+// SAFETY: nothing is switched: whoever leaves a stack or goes on with a task comes back to the test.
+unsafe impl Stacks for NoStacks {
+    unsafe fn prepare(_: &Saved) {}
+    unsafe extern "C-unwind" fn switch(_: &Saved, _: &Saved) {}
+    unsafe extern "C-unwind" fn leave(_: Option<&Saved>, _: &Saved, next: Next, argument: *const ()) {
+        LEAVING.set(Some((next, argument)));
+        panic_any(Resumed)
+    }
+    unsafe extern "C-unwind" fn resume(_: &Saved) -> ! {
+        panic_any(Resumed)
+    }
+}
+
 // SAFETY: nothing is switched, so nothing can be wrong with a stack; the rest is as the trait says, on one thread.
 unsafe impl Port for Dry {
     const MINIMUM_STACK: usize = 64;
@@ -73,6 +88,7 @@ unsafe impl Port for Dry {
     type Mask = bool;
     type Giant = Flag;
     type Lock = Flag;
+    type Stacks = NoStacks;
     type Lines = NoLines;
     const LOWEST_INTERRUPT_MASK: i32 = -7;
 
@@ -94,27 +110,9 @@ unsafe impl Port for Dry {
     fn processor() -> usize {
         PROCESSOR.get()
     }
-    unsafe fn prepare(_: &Saved) {}
-    unsafe fn switch(_: &Saved, _: &Saved) {}
-    unsafe fn leave(
-        _: Option<&Saved>,
-        _: &Saved,
-        next: unsafe extern "C-unwind" fn(*const ()) -> !,
-        argument: *const (),
-    ) {
-        LEAVING.set(Some((next, argument)));
-        panic_any(Resumed)
-    }
-    unsafe fn resume(_: &Saved) -> ! {
-        panic_any(Resumed)
-    }
     fn request_dispatch() {}
     fn idle() {}
-    fn relax() {}
     fn start_processor(_: usize) {}
-    fn shutdown() -> ! {
-        panic!("the kernel ended")
-    }
     fn interrupt(processor: usize) {
         INTERRUPTED.with(|all| all[processor].set(true));
     }
@@ -127,16 +125,17 @@ unsafe impl Port for Dry {
     fn mask_interrupts(_: i32) -> bool {
         false
     }
-    fn fatal<K: Kernel>(what: std::fmt::Arguments<'_>) -> ! {
-        panic!("{what}")
+    fn print(what: std::fmt::Arguments<'_>) {
+        print!("{what}");
+    }
+    fn exit(status: u32) -> ! {
+        panic!("the kernel ended with {status}")
     }
 }
 
-type Next = (unsafe extern "C-unwind" fn(*const ()) -> !, *const ());
-
 thread_local! {
     /// What the task that leaves its stack wants to be called.
-    static LEAVING: Cell<Option<Next>> = const { Cell::new(None) };
+    static LEAVING: Cell<Option<(Next, *const ())>> = const { Cell::new(None) };
 }
 
 /// Runs something that may end in another task's going on.

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::heap::Event;
 use crate::kernel::Kernel;
 use crate::model::{Model, Only};
-use crate::port::Port;
+use crate::port::{Stacks, StacksOf};
 use crate::processor::Processor;
 use crate::service::Service;
 
@@ -102,7 +102,12 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         // SAFETY: the processor is locked, this is the running task, and its processor's idle task is saved or prepared.
         // The giant lock stays taken until the task's stack is no longer in use.
         unsafe {
-            K::Port::leave(Some(&self.tcb.saved), &here.idle().saved, moved::<K>, core::ptr::from_ref(here).cast())
+            StacksOf::<K>::leave(
+                Some(&self.tcb.saved),
+                &here.idle().saved,
+                moved::<K>,
+                core::ptr::from_ref(here).cast(),
+            )
         };
         service.unlock(Ok(()))
     }
@@ -126,5 +131,5 @@ unsafe extern "C-unwind" fn moved<K: Kernel>(here: *const ()) -> ! {
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
     // SAFETY: the processor is locked and `next` is ready or the idle task, so it was prepared or saved.
-    unsafe { K::Port::resume(&next.saved) }
+    unsafe { StacksOf::<K>::resume(&next.saved) }
 }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::heap::Event;
 use crate::kernel::Kernel;
 use crate::model::{Model, Only};
-use crate::port::Port;
+use crate::port::{Next, Port, Stacks, StacksOf};
 use crate::processor::Processor;
 use crate::service::Service;
 
@@ -19,12 +19,11 @@ pub fn exit<K: Kernel, D: Domain>() -> ! {
 /// ext_tsk for a task of that domain.
 pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
     let Ok(service) = Service::<K, D, Anywhere>::enter_by_force(domain) else {
-        K::Port::fatal::<K>(format_args!("a task was ended on a processor that it does not belong to"))
+        K::Port::fatal(format_args!("a task was ended on a processor that it does not belong to"))
     };
     let here = service.here;
     let idle = &here.idle().saved;
-    let next: unsafe extern "C-unwind" fn(*const ()) -> ! =
-        if domain.place().is_none() { ended::<K, Shared> } else { ended::<K, Placed> };
+    let next: Next = if domain.place().is_none() { ended::<K, Shared> } else { ended::<K, Placed> };
     if let Some(spinning) = here.spinning.get(service.held()) {
         here.spinning.set(None, service.held());
         spinning.give_back(service.held());
@@ -32,7 +31,7 @@ pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
     // The giant lock, if it was taken, stays taken until the task's stack is no longer in use.
     // SAFETY: the processor is locked, this is the running task, and its processor's idle task is saved or prepared.
     unsafe {
-        K::Port::leave(None, idle, next, core::ptr::from_ref(here).cast());
+        StacksOf::<K>::leave(None, idle, next, core::ptr::from_ref(here).cast());
         core::hint::unreachable_unchecked()
     }
 }
@@ -61,7 +60,7 @@ unsafe extern "C-unwind" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
     // SAFETY: the processor is locked and `next` is ready or the idle task, so it was prepared or saved.
-    unsafe { K::Port::resume(&next.saved) }
+    unsafe { StacksOf::<K>::resume(&next.saved) }
 }
 
 /// Makes a task dormant, which is in no queue and has no deadline any more, and begins it anew if that is queued.
@@ -70,7 +69,7 @@ fn bury_one<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &
     crate::mutex::release_all(service, tcb);
     tcb.reset(held);
     // SAFETY: the task does not run, its processor is locked, and its stack is not in use.
-    unsafe { K::Port::prepare(&tcb.saved) };
+    unsafe { StacksOf::<K>::prepare(&tcb.saved) };
     if tcb.queued.get(held) {
         tcb.queued.set(false, held);
         if let Some(home) = tcb.home.get()

@@ -18,15 +18,17 @@ mod timer;
 mod vectors;
 
 use core::arch::asm;
+use core::fmt;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32;
 
-use rtos::port::{Lock, Port, Saved};
+use rtos::port::{Lock, Port};
 use rtos::{Kernel, Model, Raised};
 
 pub use boards::Board;
 pub use gic::Gic;
 pub use semihosting as terminal;
+pub use switch::Stacks;
 #[doc(hidden)]
 pub use vectors::Frame;
 
@@ -57,6 +59,7 @@ unsafe impl<B: Board> Port for CortexA9<B> {
     type Mask = u32;
     type Giant = ExclusiveLock;
     type Lock = ExclusiveLock;
+    type Stacks = Stacks;
     type Lines = Gic<B>;
 
     #[inline(always)]
@@ -96,33 +99,6 @@ unsafe impl<B: Board> Port for CortexA9<B> {
         number
     }
 
-    #[inline(always)]
-    unsafe fn prepare(task: &Saved) {
-        // SAFETY: as the caller says.
-        unsafe { switch::prepare(task) }
-    }
-
-    #[inline(always)]
-    unsafe fn switch(from: &Saved, to: &Saved) {
-        // SAFETY: as the caller says.
-        unsafe { switch::switch(from, to) }
-    }
-
-    unsafe fn leave(
-        from: Option<&Saved>,
-        on: &Saved,
-        next: unsafe extern "C-unwind" fn(*const ()) -> !,
-        argument: *const (),
-    ) {
-        // SAFETY: as the caller says.
-        unsafe { switch::leave(from, on, next, argument) }
-    }
-
-    unsafe fn resume(to: &Saved) -> ! {
-        // SAFETY: as the caller says.
-        unsafe { switch::resume(to, to) }
-    }
-
     /// The last handler that is left always looks.
     #[inline(always)]
     fn request_dispatch() {}
@@ -133,18 +109,8 @@ unsafe impl<B: Board> Port for CortexA9<B> {
         unsafe { asm!("dsb", "wfi", options(nostack, preserves_flags)) };
     }
 
-    #[inline(always)]
-    fn relax() {
-        // SAFETY: does nothing.
-        unsafe { asm!("yield", options(nostack, preserves_flags)) };
-    }
-
     fn start_processor(processor: usize) {
         boot::release(processor);
-    }
-
-    fn shutdown() -> ! {
-        terminal::exit(0)
     }
 
     fn interrupt(processor: usize) {
@@ -167,9 +133,12 @@ unsafe impl<B: Board> Port for CortexA9<B> {
         Self::unlocked()
     }
 
-    fn fatal<K: Kernel>(what: core::fmt::Arguments<'_>) -> ! {
-        terminal::print(format_args!("fatal: {what}\n"));
-        terminal::exit(1)
+    fn print(what: fmt::Arguments<'_>) {
+        terminal::print(what);
+    }
+
+    fn exit(status: u32) -> ! {
+        terminal::exit(status)
     }
 }
 
@@ -262,11 +231,7 @@ impl<B: Board> OnBoard for CortexA9<B> {
                 rtos::entry::tick::<K>();
             }
             gic::MAILBOX if K::Model::PROCESSORS > 1 => rtos::entry::interrupted::<K>(),
-            _ => {
-                if !rtos::entry::interrupt::<K>(line) {
-                    <Self as Port>::fatal::<K>(format_args!("nobody serves interrupt {line}"));
-                }
-            }
+            _ => rtos::entry::interrupt::<K>(line),
         });
     }
 
@@ -278,8 +243,8 @@ impl<B: Board> OnBoard for CortexA9<B> {
             frame.pc += 2;
         }
         let (at, address) = (frame.pc, mmu::fault_address());
-        if let Some(task) = rtos::entry::task_of::<K>(address).filter(|_| number == DATA_ABORT) {
-            <Self as Port>::fatal::<K>(format_args!("the stack of task {task} overflowed at {address:#010x}"));
+        if number == DATA_ABORT && rtos::entry::task_of::<K>(address).is_some() {
+            rtos::entry::overflowed::<K>(address);
         }
         let unlocked = frame.cpsr & LOCKED as usize == 0;
         let in_unlocked_task = unlocked && frame.cpsr & 0x1f == SYSTEM as usize;
@@ -290,7 +255,7 @@ impl<B: Board> OnBoard for CortexA9<B> {
             unsafe { <Self as Port>::unlock(<Self as Port>::unlocked()) };
         }
         if !rtos::entry::exception::<K>(raised) {
-            <Self as Port>::fatal::<K>(format_args!("exception {number} at {at:#010x}, address {address:#010x}"));
+            Self::fatal(format_args!("exception {number} at {at:#010x}, address {address:#010x}"));
         }
         <Self as Port>::lock();
     }

@@ -75,7 +75,7 @@ pub unsafe fn exception<K: Kernel>(frame: *mut Frame, exc_return: usize) {
     // SAFETY: a register of the processor.
     let status = unsafe { CFSR.read_volatile() };
     if status & STACK_OVERFLOW != 0 {
-        exception::overflow::<K>(frame as usize);
+        rtos::entry::overflowed::<K>(frame as usize);
     }
     let mask = K::Port::lock();
     // SAFETY: restores what was; nothing relied on the lock.

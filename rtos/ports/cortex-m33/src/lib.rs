@@ -15,10 +15,11 @@ mod sse200;
 mod switch;
 
 use core::arch::asm;
+use core::fmt;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use rtos::port::{Lock, Port, Saved};
+use rtos::port::{Lock, Port};
 use rtos::{Kernel, Model};
 
 pub use boards::Board;
@@ -28,6 +29,7 @@ pub use lines::Nvic;
 #[doc(hidden)]
 pub use m_profile::Frame;
 pub use semihosting as terminal;
+pub use switch::Stacks;
 
 /// The interrupts of this priority and below wait while the processor is locked.
 const LOCKED: u32 = 0x20;
@@ -46,6 +48,7 @@ unsafe impl<B: Board> Port for CortexM33<B> {
     type Mask = u32;
     type Giant = ExclusiveLock;
     type Lock = ExclusiveLock;
+    type Stacks = Stacks;
     type Lines = Nvic;
 
     #[inline(always)]
@@ -91,33 +94,6 @@ unsafe impl<B: Board> Port for CortexM33<B> {
     }
 
     #[inline(always)]
-    unsafe fn prepare(task: &Saved) {
-        // SAFETY: the stack has room for what a switch saves, and nothing uses it.
-        unsafe { switch::prepare(task) }
-    }
-
-    #[inline(always)]
-    unsafe fn switch(from: &Saved, to: &Saved) {
-        // SAFETY: as the caller says.
-        unsafe { switch::switch(from, to) }
-    }
-
-    unsafe fn leave(
-        from: Option<&Saved>,
-        on: &Saved,
-        next: unsafe extern "C-unwind" fn(*const ()) -> !,
-        argument: *const (),
-    ) {
-        // SAFETY: as the caller says.
-        unsafe { switch::leave(from, on, next, argument) }
-    }
-
-    unsafe fn resume(to: &Saved) -> ! {
-        // SAFETY: as the caller says.
-        unsafe { switch::resume(to, to) }
-    }
-
-    #[inline(always)]
     fn request_dispatch() {
         m_profile::request_dispatch();
     }
@@ -127,18 +103,8 @@ unsafe impl<B: Board> Port for CortexM33<B> {
         m_profile::idle();
     }
 
-    #[inline(always)]
-    fn relax() {
-        // SAFETY: does nothing.
-        unsafe { asm!("yield", options(nostack, preserves_flags)) };
-    }
-
     fn start_processor(processor: usize) {
         B::start_processor(processor);
-    }
-
-    fn shutdown() -> ! {
-        terminal::exit(0)
     }
 
     fn interrupt(processor: usize) {
@@ -160,9 +126,12 @@ unsafe impl<B: Board> Port for CortexM33<B> {
         if priority == 0 { 0 } else { lines::level(priority) }
     }
 
-    fn fatal<K: Kernel>(what: core::fmt::Arguments<'_>) -> ! {
-        terminal::print(format_args!("fatal: {what}\n"));
-        terminal::exit(1)
+    fn print(what: fmt::Arguments<'_>) {
+        terminal::print(what);
+    }
+
+    fn exit(status: u32) -> ! {
+        terminal::exit(status)
     }
 }
 
@@ -257,8 +226,8 @@ impl<B: Board> OnBoard for CortexM33<B> {
         } else if K::Model::PROCESSORS > 1 && B::is_mailbox(line) {
             B::quiet_mailbox();
             rtos::entry::interrupted::<K>();
-        } else if !rtos::entry::interrupt::<K>(line) {
-            <Self as Port>::fatal::<K>(format_args!("nobody serves interrupt {line}"));
+        } else {
+            rtos::entry::interrupt::<K>(line);
         }
     }
 }

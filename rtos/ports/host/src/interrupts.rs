@@ -192,11 +192,7 @@ pub(crate) fn serve<K: Kernel<Port = crate::Host>>(line: u32) {
     match line {
         TIMER => rtos::entry::tick::<K>(),
         MAILBOX => rtos::entry::interrupted::<K>(),
-        _ => {
-            if !rtos::entry::interrupt::<K>(line) {
-                <K::Port as rtos::Port>::fatal::<K>(format_args!("nobody serves interrupt {line}"));
-            }
-        }
+        _ => rtos::entry::interrupt::<K>(line),
     }
 }
 

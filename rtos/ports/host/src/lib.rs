@@ -99,13 +99,14 @@ mod machine;
 mod memory;
 mod switch;
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rtos::Kernel;
-use rtos::port::{Lock, Port, Saved};
+use rtos::port::{Lock, Port};
 
 pub use interrupts::Signals;
 pub use machine::{print, run};
+pub use switch::Stacks;
 
 /// A Linux process.
 pub struct Host;
@@ -120,6 +121,7 @@ unsafe impl Port for Host {
     type Mask = u8;
     type Giant = Flag;
     type Lock = Flag;
+    type Stacks = Stacks;
     type Lines = Signals;
 
     #[inline(always)]
@@ -152,33 +154,6 @@ unsafe impl Port for Host {
         machine::number()
     }
 
-    #[inline(always)]
-    unsafe fn prepare(task: &Saved) {
-        // SAFETY: as the caller says.
-        unsafe { switch::prepare(task) }
-    }
-
-    #[inline(always)]
-    unsafe fn switch(from: &Saved, to: &Saved) {
-        // SAFETY: as the caller says.
-        unsafe { switch::switch(from, to) }
-    }
-
-    unsafe fn leave(
-        from: Option<&Saved>,
-        on: &Saved,
-        next: unsafe extern "C-unwind" fn(*const ()) -> !,
-        argument: *const (),
-    ) {
-        // SAFETY: as the caller says.
-        unsafe { switch::leave(from, on, next, argument) }
-    }
-
-    unsafe fn resume(to: &Saved) -> ! {
-        // SAFETY: as the caller says.
-        unsafe { switch::resume(to, to) }
-    }
-
     /// The last handler that is left always looks.
     #[inline(always)]
     fn request_dispatch() {}
@@ -188,18 +163,8 @@ unsafe impl Port for Host {
         unsafe { libc::pause() };
     }
 
-    #[inline(always)]
-    fn relax() {
-        core::hint::spin_loop();
-    }
-
     fn start_processor(processor: usize) {
         machine::start_processor(processor);
-    }
-
-    fn shutdown() -> ! {
-        // SAFETY: ends the process, whatever its threads are in.
-        unsafe { libc::_exit(0) }
     }
 
     fn interrupt(processor: usize) {
@@ -221,9 +186,13 @@ unsafe impl Port for Host {
         interrupts::level(priority)
     }
 
-    fn fatal<K: Kernel>(what: core::fmt::Arguments<'_>) -> ! {
-        print(format_args!("fatal: {what}\n"));
-        std::process::exit(1)
+    fn print(what: fmt::Arguments<'_>) {
+        print(what);
+    }
+
+    fn exit(status: u32) -> ! {
+        // SAFETY: ends the process, whatever its threads are in.
+        unsafe { libc::_exit(status as i32) }
     }
 }
 

@@ -47,14 +47,6 @@ pub unsafe fn handle<K: Kernel>(frame: &mut Frame, exc_return: usize, unlocked: 
     // SAFETY: the frame stays there until the handler has returned.
     let raised = unsafe { Raised::new(number, &raw mut frame.pc, (&raw mut *frame).cast(), in_unlocked_task) };
     if !rtos::entry::exception::<K>(raised) {
-        K::Port::fatal::<K>(format_args!("exception {number} at {at:#010x}"));
-    }
-}
-
-/// Says whose stack has overflowed, and ends.
-pub fn overflow<K: Kernel>(address: usize) -> ! {
-    match rtos::entry::task_of::<K>(address) {
-        Some(task) => K::Port::fatal::<K>(format_args!("the stack of task {task} overflowed at {address:#010x}")),
-        None => K::Port::fatal::<K>(format_args!("a stack overflowed at {address:#010x}")),
+        K::Port::fatal(format_args!("exception {number} at {at:#010x}"));
     }
 }

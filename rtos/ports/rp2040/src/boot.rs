@@ -89,8 +89,8 @@ pub fn interrupt<K: Kernel>(line: u32) {
     } else if K::Model::PROCESSORS > 1 && chip::is_mailbox(line) {
         chip::quiet_mailbox();
         rtos::entry::interrupted::<K>();
-    } else if !rtos::entry::interrupt::<K>(line) {
-        Rp2040::fatal::<K>(format_args!("nobody serves interrupt {line}"));
+    } else {
+        rtos::entry::interrupt::<K>(line);
     }
 }
 

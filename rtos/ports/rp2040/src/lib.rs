@@ -17,9 +17,9 @@ mod switch;
 pub mod terminal;
 
 use core::arch::asm;
+use core::fmt;
 
-use rtos::Kernel;
-use rtos::port::{Port, Saved};
+use rtos::port::Port;
 
 #[doc(hidden)]
 pub use boot::{VECTORS, Vectors, exception, initialise, interrupt, should_dispatch};
@@ -27,8 +27,7 @@ pub use lines::Nvic;
 pub use locks::{Giant, Word};
 #[doc(hidden)]
 pub use m_profile::Frame;
-#[doc(hidden)]
-pub use m_profile::exception::overflow;
+pub use switch::Stacks;
 
 /// An RP2040.
 pub struct Rp2040;
@@ -44,6 +43,7 @@ unsafe impl Port for Rp2040 {
     type Mask = u32;
     type Giant = Giant;
     type Lock = Word;
+    type Stacks = Stacks;
     type Lines = Nvic;
 
     #[inline(always)]
@@ -81,33 +81,6 @@ unsafe impl Port for Rp2040 {
     }
 
     #[inline(always)]
-    unsafe fn prepare(task: &Saved) {
-        // SAFETY: as the caller says.
-        unsafe { switch::prepare(task) }
-    }
-
-    #[inline(always)]
-    unsafe fn switch(from: &Saved, to: &Saved) {
-        // SAFETY: as the caller says.
-        unsafe { switch::switch(from, to) }
-    }
-
-    unsafe fn leave(
-        from: Option<&Saved>,
-        on: &Saved,
-        next: unsafe extern "C-unwind" fn(*const ()) -> !,
-        argument: *const (),
-    ) {
-        // SAFETY: as the caller says.
-        unsafe { switch::leave(from, on, next, argument) }
-    }
-
-    unsafe fn resume(to: &Saved) -> ! {
-        // SAFETY: as the caller says.
-        unsafe { switch::resume(to, to) }
-    }
-
-    #[inline(always)]
     fn request_dispatch() {
         m_profile::request_dispatch();
     }
@@ -117,18 +90,8 @@ unsafe impl Port for Rp2040 {
         m_profile::idle();
     }
 
-    #[inline(always)]
-    fn relax() {
-        // SAFETY: does nothing.
-        unsafe { asm!("nop", options(nostack, preserves_flags)) };
-    }
-
     fn start_processor(_: usize) {
         boot::launch();
-    }
-
-    fn shutdown() -> ! {
-        terminal::exit(0)
     }
 
     fn interrupt(_: usize) {
@@ -151,9 +114,12 @@ unsafe impl Port for Rp2040 {
         0
     }
 
-    fn fatal<K: Kernel>(what: core::fmt::Arguments<'_>) -> ! {
-        terminal::print(format_args!("fatal: {what}\n"));
-        terminal::exit(1)
+    fn print(what: fmt::Arguments<'_>) {
+        terminal::print(what);
+    }
+
+    fn exit(status: u32) -> ! {
+        terminal::exit(status)
     }
 }
 
@@ -190,7 +156,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_overflow(sp: usize) -> ! {
-            $crate::overflow::<$kernel>(sp)
+            rtos::entry::overflowed::<$kernel>(sp)
         }
 
         #[unsafe(no_mangle)]

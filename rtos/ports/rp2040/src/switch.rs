@@ -6,7 +6,7 @@
 
 use core::arch::naked_asm;
 
-use rtos::port::Saved;
+use rtos::port::{Next, Saved};
 
 /// How many bytes lie on the stack of a task that does not run.
 const SAVED: usize = 9 * 4;
@@ -14,111 +14,83 @@ const SAVED: usize = 9 * 4;
 /// What the lowest word of each stack is.
 const UNTOUCHED: u32 = 0x5AFE_57AC;
 
-/// See [`rtos::port::Port::prepare`].
-///
-/// # Safety
-/// As there.
-#[inline(always)]
-pub(crate) unsafe fn prepare(task: &Saved) {
-    // SAFETY: nothing uses the stack, and it has at least the room that the port asks for.
-    unsafe {
-        let sp = task.top.sub(SAVED);
-        task.top.cast::<usize>().sub(1).write(begin as *const () as usize);
-        task.limit.cast::<u32>().write(UNTOUCHED);
-        task.sp.get().write(sp);
+/// Saves what runs, on its stack.
+macro_rules! save {
+    () => {
+        "push {{r4-r7, lr}}; mov r4, r8; mov r5, r9; mov r6, r10; mov r7, r11; push {{r4-r7}}"
+    };
+}
+
+/// Goes on with the task that r1 names.
+macro_rules! go_on {
+    () => {
+        "ldr r2, [r1]; mov sp, r2; \
+         pop {{r4-r7}}; mov r8, r4; mov r9, r5; mov r10, r6; mov r11, r7; pop {{r4-r7, pc}}"
+    };
+}
+
+/// The stacks of tasks.
+pub struct Stacks;
+
+// SAFETY: each function does what the trait says.
+unsafe impl rtos::port::Stacks for Stacks {
+    #[inline(always)]
+    unsafe fn prepare(task: &Saved) {
+        // SAFETY: as the caller says. The registers that are restored for `begin` have no values yet that matter.
+        unsafe {
+            task.limit.cast::<u32>().write(UNTOUCHED);
+            task.begin_at(begin, SAVED);
+        }
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C-unwind" fn switch(_from: &Saved, _to: &Saved) {
+        naked_asm!(
+            save!(),
+            "mov r2, sp",
+            "str r2, [r0]",
+            // Has the stack overflowed, now or before?
+            "ldr r3, [r0, #4]",
+            "ldr r4, [r3]",
+            "ldr r5, 3f",
+            "cmp r4, r5",
+            "bne 2f",
+            "cmp r2, r3",
+            "blo 2f",
+            go_on!(),
+            "2: mov r0, r3",
+            "bl rtos_overflow",
+            ".align 2",
+            "3: .word {untouched}",
+            untouched = const UNTOUCHED,
+        )
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C-unwind" fn resume(_to: &Saved) -> ! {
+        naked_asm!("mov r1, r0", go_on!())
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C-unwind" fn leave(_from: Option<&Saved>, _on: &Saved, _next: Next, _argument: *const ()) {
+        naked_asm!(
+            "cmp r0, #0",
+            "beq 1f",
+            save!(),
+            "mov r4, sp",
+            "str r4, [r0]",
+            "1: ldr r4, [r1]",
+            // The stack pointer of a saved task is a multiple of four; a call wants eight.
+            "movs r5, #7",
+            "bics r4, r5",
+            "mov sp, r4",
+            "mov r0, r3",
+            "bx r2",
+        )
     }
 }
 
-/// See [`rtos::port::Port::switch`].
-///
-/// # Safety
-/// As there.
-#[unsafe(naked)]
-pub(crate) unsafe extern "C" fn switch(from: &Saved, to: &Saved) {
-    naked_asm!(
-        "push {{r4-r7, lr}}",
-        "mov r4, r8",
-        "mov r5, r9",
-        "mov r6, r10",
-        "mov r7, r11",
-        "push {{r4-r7}}",
-        "mov r2, sp",
-        "str r2, [r0]",
-        // Has the stack overflowed, now or before?
-        "ldr r3, [r0, #4]",
-        "ldr r4, [r3]",
-        "ldr r5, 3f",
-        "cmp r4, r5",
-        "bne 2f",
-        "cmp r2, r3",
-        "blo 2f",
-        "1: ldr r2, [r1]",
-        "mov sp, r2",
-        "pop {{r4-r7}}",
-        "mov r8, r4",
-        "mov r9, r5",
-        "mov r10, r6",
-        "mov r11, r7",
-        "pop {{r4-r7, pc}}",
-        "2: mov r0, r3",
-        "bl rtos_overflow",
-        ".align 2",
-        "3: .word {untouched}",
-        untouched = const UNTOUCHED,
-    )
-}
-
-/// See [`rtos::port::Port::resume`]; `to` is given twice, so that it is in the register where [`begin`] looks for it.
-///
-/// # Safety
-/// As there.
-#[unsafe(naked)]
-pub(crate) unsafe extern "C" fn resume(_: &Saved, to: &Saved) -> ! {
-    naked_asm!(
-        "ldr r2, [r1]",
-        "mov sp, r2",
-        "pop {{r4-r7}}",
-        "mov r8, r4",
-        "mov r9, r5",
-        "mov r10, r6",
-        "mov r11, r7",
-        "pop {{r4-r7, pc}}",
-    )
-}
-
-/// See [`rtos::port::Port::leave`].
-///
-/// # Safety
-/// As there.
-#[unsafe(naked)]
-pub(crate) unsafe extern "C" fn leave(
-    from: Option<&Saved>,
-    on: &Saved,
-    next: unsafe extern "C-unwind" fn(*const ()) -> !,
-    argument: *const (),
-) {
-    naked_asm!(
-        "cmp r0, #0",
-        "beq 1f",
-        "push {{r4-r7, lr}}",
-        "mov r4, r8",
-        "mov r5, r9",
-        "mov r6, r10",
-        "mov r7, r11",
-        "push {{r4-r7}}",
-        "mov r4, sp",
-        "str r4, [r0]",
-        "1: ldr r4, [r1]",
-        // The stack pointer of a saved task is a multiple of four; a call wants eight.
-        "movs r5, #7",
-        "bics r4, r5",
-        "mov sp, r4",
-        "mov r0, r3",
-        "bx r2",
-    )
-}
-
-/// Where a task begins: unlocks the processor and goes to the task's entry. r1 is the task's `Saved`.
+/// Where a task begins: unlocks the processor and goes to its entry. r1 is the task's `Saved`.
 #[unsafe(naked)]
 unsafe extern "C" fn begin() -> ! {
     naked_asm!("ldr r0, [r1, #16]", "ldr r2, [r1, #12]", "cpsie i", "bx r2")
