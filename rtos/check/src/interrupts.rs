@@ -1,6 +1,7 @@
 //! Interrupts: the timer's, and those between processors.
 
-use crate::machine::{BUSY, LOCKED, MAILBOX, OPEN, Phase, TIMER, enter, note, now, of_mine, point, with};
+use crate::journal::note;
+use crate::machine::{BUSY, LOCKED, MAILBOX, OPEN, Phase, TIMER, enter, now, of_mine, point, with};
 use crate::step::Step;
 
 pub(crate) fn set_alarm(after: u32) {

@@ -7,7 +7,7 @@
 //! can go on: it passes from one deadline to the next, at any such moment.
 //!
 //! - [`machine`]: processors, and who can go on
-//! - [`interrupts`] and [`stack`]: what the name says
+//! - [`interrupts`], [`stack`] and [`journal`]: what the name says
 //! - [`step`]: what can go on, and what it touches when it does
 //! - [`port`]: what the kernel asks of a machine
 //! - [`schedule`]: which of those that can go on does, in the end by one of shuttle's schedulers
@@ -28,6 +28,7 @@
 //! the orderings of the lock.
 
 pub mod interrupts;
+pub mod journal;
 pub mod machine;
 pub mod port;
 pub mod program;

@@ -13,6 +13,7 @@ use std::time::Duration;
 use rtos::port::Saved;
 use shuttle::thread::JoinHandle;
 
+use crate::journal;
 use crate::port::Flag;
 use crate::step::{Able, Step, Touches, Wait};
 
@@ -107,8 +108,6 @@ pub(crate) struct Machine {
     pub(crate) wires: bool,
     /// Whether tasks look, unlocked, at what the giant lock guards.
     looks: bool,
-    /// What was done, by which processor.
-    done: Vec<(usize, &'static str)>,
 }
 
 thread_local! {
@@ -122,7 +121,6 @@ thread_local! {
         next: Next::Stay,
         wires: false,
         looks: false,
-        done: Vec::new(),
     }) };
     /// The processor that the thread which runs stands for.
     static HERE: Cell<usize> = const { Cell::new(0) };
@@ -257,7 +255,7 @@ pub(crate) fn point(step: Step) {
     });
     if open {
         switch_threads();
-        note(step.text());
+        journal::note(step.text());
     }
 }
 
@@ -266,31 +264,6 @@ pub(crate) fn wait(what: Wait) {
     let me = usize::from(shuttle::current::me());
     with(|machine| machine.waits[me] = what);
     switch_threads();
-}
-
-/// Writes down what is done.
-pub(crate) fn note(what: &'static str) {
-    with(|machine| {
-        if machine.phase == Phase::Open {
-            machine.done.push((HERE.get(), what));
-        }
-    });
-}
-
-/// What was done so far, since the tasks met.
-pub(crate) fn steps() -> String {
-    with(|machine| machine.done.iter().map(|(here, what)| format!("  processor {here}: {what}\n")).collect())
-}
-
-/// What of the steps is the same in all orders that differ only in steps that touch nothing in common: what each processor
-/// did, and in which order they had locks. Not in a run in which time passes.
-pub(crate) fn signature() -> String {
-    with(|machine| {
-        let done = |here| machine.done.iter().filter(move |step| step.0 == here).map(|step| step.1);
-        let each: Vec<String> = (0..PROCESSORS).map(|here| done(here).collect::<Vec<_>>().join(", ")).collect();
-        let locks = machine.done.iter().filter(|step| step.1 == "has it").map(|step| step.0.to_string());
-        format!("{}; locks: {}", each.join("; "), locks.collect::<String>())
-    })
 }
 
 /// Makes a thread, which waits for its turn. Gives its number.
@@ -320,7 +293,7 @@ pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> usize {
 /// Passes on why a thread ended, unless it was to.
 fn end_of_thread(why: Box<dyn Any + Send>) {
     if !why.is::<Over>() {
-        eprintln!("what was done:\n{}", steps());
+        eprintln!("what was done:\n{}", journal::steps());
         resume_unwind(why);
     }
 }
@@ -336,9 +309,9 @@ pub(crate) fn begin(wires: bool, looks: bool) {
         machine.handles.clear();
         (machine.now, machine.phase, machine.next) = (BEGINNING, Phase::Before, Next::Stay);
         machine.wires = wires;
-        machine.done.clear();
         machine.looks = looks;
     });
+    journal::clear();
     HERE.set(0);
     let clock = spawn(|| {
         loop {
@@ -348,7 +321,7 @@ pub(crate) fn begin(wires: bool, looks: bool) {
                     machine.now = at;
                     let processor = &mut machine.processors[number];
                     (processor.alarm, processor.pending) = (None, processor.pending | TIMER);
-                    machine.done.push((number, "its timer rings"));
+                    journal::write(number, "its timer rings");
                 }
             });
         }
@@ -361,7 +334,7 @@ pub(crate) fn begin(wires: bool, looks: bool) {
                 with(|machine| {
                     let processor = &mut machine.processors[number];
                     processor.pending |= std::mem::take(&mut processor.sent);
-                    machine.done.push((number, "the interrupt arrives"));
+                    journal::write(number, "the interrupt arrives");
                 });
             }
         });

@@ -8,7 +8,7 @@ use rtos::{Current, InTask, Shared, entry};
 use crate::machine::{self, LOCKED, OPEN};
 use crate::step::{Step, Wait};
 use crate::world::{self, App};
-use crate::{interrupts, stack};
+use crate::{interrupts, journal, stack};
 
 /// A machine of which every order of steps can be tried.
 pub struct Checked;
@@ -31,7 +31,7 @@ impl Lock for Flag {
         if free {
             self.0.store(machine::here() + 1, Relaxed);
         }
-        machine::note(if free { "has it" } else { "finds it taken" });
+        journal::note(if free { "has it" } else { "finds it taken" });
         machine::want((!free).then_some(self));
         free
     }

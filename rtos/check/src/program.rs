@@ -10,6 +10,7 @@ use rtos::{Anywhere, InTask, Shared, System, TaskState, entry};
 use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
+use crate::journal;
 use crate::machine::{self, PROCESSORS, Phase};
 use crate::port;
 use crate::schedule::{Choices, Every};
@@ -205,13 +206,13 @@ fn run() {
     }
     machine::enter(Phase::After);
     if let Err(why) = catch_unwind(AssertUnwindSafe(|| look(&program))) {
-        eprintln!("what was done:\n{}", machine::steps());
+        eprintln!("what was done:\n{}", journal::steps());
         resume_unwind(why);
     }
     machine::end();
     let mut told = TOLD.take();
     if program.steps {
-        told.push(machine::signature());
+        told.push(journal::signature());
     }
     told.sort_unstable();
     OUTCOMES.with_borrow_mut(|outcomes| *outcomes.entry(told.join("; ")).or_default() += 1);
