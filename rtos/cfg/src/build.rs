@@ -79,6 +79,7 @@ pub fn build(order: &Order) -> Result<PathBuf> {
         compile(&source, &object, order.target, &include)?;
         objects.push(object);
     }
+    objects.extend(order.target.libraries()?);
     write(&folder.join("Cargo.toml"), &manifest(order.target))?;
     write(&folder.join("build.rs"), &build_script(order.target, &objects))?;
     cargo(order)
@@ -89,7 +90,7 @@ fn compile(source: &Path, object: &Path, target: Target, include: &[&Path]) -> R
     let mut command = Command::new(compiler);
     command.args(options).args(["-O2", "-Wall", "-c", "-o"]).arg(object);
     command.args(include.iter().flat_map(|path| [Path::new("-I"), path])).arg(source);
-    let output = command.output().with_context(|| format!("cannot start {compiler}"))?;
+    let output = command.output().with_context(|| target.cannot_compile())?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         bail!("{}", said.trim_end());

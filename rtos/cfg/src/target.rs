@@ -1,5 +1,9 @@
 //! For what a program is built: a port, a number of processors, and the compiler for its C.
 
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
 use inspect::{Model, Platform};
 
 /// For what a program is built.
@@ -24,6 +28,29 @@ impl Target {
             }
             Some(Platform::Rp2040) => ("arm-none-eabi-gcc", &["-mcpu=cortex-m0plus", "-mthumb", "-ffreestanding"]),
         }
+    }
+
+    /// What is said when the compiler is not there.
+    pub fn cannot_compile(self) -> String {
+        format!("cannot start {}; `./x setup test` installs it", self.compiler().0)
+    }
+
+    /// The C library of the compiler for a board, and what its code calls: as much of it as needs no system.
+    pub fn libraries(self) -> Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        if self.platform.is_some() {
+            let (compiler, options) = self.compiler();
+            for question in ["-print-file-name=libc.a", "-print-libgcc-file-name"] {
+                let output = Command::new(compiler).args(options).arg(question).output();
+                let output = output.with_context(|| self.cannot_compile())?;
+                let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim_end());
+                // A library that is not there is told by its name alone.
+                if path.is_absolute() && path.exists() {
+                    found.push(path);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// What the port's `MINIMUM_STACK` is.

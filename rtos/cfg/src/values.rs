@@ -65,7 +65,7 @@ pub fn compute(
     let mut command = Command::new(compiler);
     command.args(options).args(["-O1", "-w", "-S", "-o", "-"]);
     command.args(include.iter().flat_map(|path| [Path::new("-I"), path])).arg(&file);
-    let output = command.output().with_context(|| format!("cannot start {compiler}"))?;
+    let output = command.output().with_context(|| target.cannot_compile())?;
     if !output.status.success() {
         bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
     }

@@ -30,9 +30,10 @@ fn example(target: &str, processors: u8) {
     says("../../examples/rtos-c", target, processors, expected);
 }
 
-/// Handlers of a CPU exception, an overrun and an interrupt.
+/// Handlers of a CPU exception, an overrun and an interrupt; and a little of the C library.
 fn handlers(target: &str, processors: u8) {
-    let expected = "an exception: sns_ctx 1, xsns_dpn 0\n\
+    let expected = "sorted: 7 5 3\n\
+                    an exception: sns_ctx 1, xsns_dpn 0\n\
                     the task at fault is dormant: 1\n\
                     overrun: state 2, itself 1, exinf 42\n\
                     sta_ovr of a dormant task: -41 (E_OBJ is -41)\n";

@@ -1,6 +1,8 @@
 /* Each handler says what it was given; the main task waits for each in turn. */
 #include "app.h"
 #include <t_syslog.h>
+#include <stdlib.h>
+#include <string.h>
 
 static ID culprit;
 static volatile ID overran;
@@ -52,9 +54,26 @@ void on_line(void)
 	(void)sig_sem(DONE);
 }
 
+static int descending(const void *left, const void *right)
+{
+	return *(const int *)right - *(const int *)left;
+}
+
+/* The C library's, the compiler's own for a board. */
+static void use_library(void)
+{
+	char text[] = "seven 7";
+	char *number = strchr(text, ' ');
+	int values[] = { 3, (int)strtol(number, NULL, 10), 5 };
+
+	qsort(values, 3, sizeof(values[0]), descending);
+	syslog(LOG_NOTICE, "sorted: %d %d %d", values[0], values[1], values[2]);
+}
+
 void main_task(EXINF exinf)
 {
 	(void)exinf;
+	use_library();
 	(void)act_tsk(FAULTY);
 	(void)wai_sem(DONE);
 	(void)act_tsk(GREEDY);
