@@ -60,7 +60,9 @@ pub(super) fn run(cx: Cx) {
     same(Current::<App>::delay(20_000, cx), Ok(()));
     let Ok(Some(after)) = MAIN.ref_ovr(cx) else { return check(false) };
     let passed = Time::<App>::precise().wrapping_sub(begin);
-    check(after <= before && before <= LONG && before - after <= passed - 39_900);
+    // Of the 40 ms of the others none is counted. An emulator may be stopped between the moment from which the task sleeps
+    // and that in which it gives the processor away, which is counted.
+    check(after <= before && before <= LONG && before - after <= passed - 30_000);
     run_for(5_000);
     // (C)
     let Ok(Some(last)) = MAIN.ref_ovr(cx) else { return check(false) };
