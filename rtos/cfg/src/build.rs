@@ -10,7 +10,7 @@ use inspect::Image;
 use inspect::image;
 
 use crate::target::Target;
-use crate::{model, parse, write_c, write_rust};
+use crate::{Place, check, model, parse, values, write_c, write_rust};
 
 /// What to build.
 #[derive(Debug)]
@@ -34,12 +34,13 @@ fn rtos() -> PathBuf {
 
 /// Writes the configuration: the C files, and the Rust program.
 fn configure(order: &Order, include: &[&Path]) -> Result<model::Config> {
-    let items = parse::read(&order.cfg).map_err(|fault| anyhow::anyhow!("{fault}"))?;
+    let items = parse::read(&order.cfg, &order.include).map_err(|fault| anyhow::anyhow!("{fault}"))?;
     let header = order.folder.join("kernel_cfg.h");
     // Numbers may be spelled with the names of objects; those that the preprocessor leaves out are known afterwards.
     write(&header, &write_c::header(&model::names(&items, |_| true), order.target))?;
-    let (values, config) = crate::check::compute(&items, order.target, include, &order.folder)?;
-    let config = config.map_err(|faults| {
+    let values = values::compute(&items, order.target, include, &order.folder)?;
+    let beginning = Place { file: order.cfg.display().to_string(), line: 1 };
+    let config = check::check(&items, &values, order.target, &beginning).map_err(|faults| {
         let mut text = String::new();
         for fault in &faults {
             let _ = writeln!(text, "{fault}");
@@ -48,7 +49,7 @@ fn configure(order: &Order, include: &[&Path]) -> Result<model::Config> {
     })?;
     write(
         &header,
-        &write_c::header(&model::names(&items, |number| crate::values::is_present(&values, number)), order.target),
+        &write_c::header(&model::names(&items, |number| values::is_present(&values, number)), order.target),
     )?;
     write(&order.folder.join("kernel_cfg.c"), &write_c::source(&items, &config))?;
     Ok(config)

@@ -3,15 +3,23 @@
 use std::collections::BTreeMap;
 
 use crate::given::{ANY, Given, LONGEST};
-use crate::model::{C, Class, Config, Handler, Notify, Object, Service, What, is_name, is_number};
-use crate::parse::{Argument, Item, Statement};
+use crate::model::{C, Class, Config, Handler, KINDS, Notify, Object, Service, What};
+use crate::parse::{Item, Statement};
 use crate::target::Target;
-use crate::values::{self, Values, expressions, is_present};
+use crate::values::{Values, is_present};
 use crate::{Fault, Place};
 
-/// Checks the statements that the preprocessor has left in.
-pub fn check(items: &[Item], values: &Values, target: Target) -> Result<Config, Vec<Fault>> {
-    let mut checker = Checker { target, values, config: Config::default(), lines: BTreeMap::new(), faults: Vec::new() };
+/// Checks the statements that the preprocessor has left in, of a configuration that begins there.
+pub fn check(items: &[Item], values: &Values, target: Target, beginning: &Place) -> Result<Config, Vec<Fault>> {
+    let mut checker = Checker {
+        target,
+        values,
+        config: Config::default(),
+        lines: BTreeMap::new(),
+        names: BTreeMap::new(),
+        named: Vec::new(),
+        faults: Vec::new(),
+    };
     let statements = items.iter().enumerate().filter_map(|(number, item)| match item {
         Item::Statement(statement) if is_present(values, number) => Some((number, statement)),
         _ => None,
@@ -27,8 +35,16 @@ pub fn check(items: &[Item], values: &Values, target: Target) -> Result<Config, 
             }
         }
     }
+    checker.look_at_names();
+    if checker.faults.is_empty() && checker.config.of("CRE_TSK").next().is_none() {
+        checker.faults.push(Fault::new(beginning, "there is no task in this configuration; CRE_TSK makes one"));
+    }
+    checker.config.services.sort_by_key(|service| service.rank);
     if checker.faults.is_empty() { Ok(checker.config) } else { Err(checker.faults) }
 }
+
+/// The most bytes that one object may have.
+const MOST: i64 = 1 << 24;
 
 struct Checker<'a> {
     target: Target,
@@ -36,45 +52,68 @@ struct Checker<'a> {
     config: Config,
     /// The lines that CFG_INT has told of: attribute, priority, class, place.
     lines: BTreeMap<i64, (i64, i64, Class, Place)>,
+    /// What has a name, and where it got that.
+    names: BTreeMap<String, Place>,
+    /// What notifications name, and which API has to have made it.
+    named: Vec<(&'static str, C)>,
     faults: Vec<Fault>,
 }
 
 impl Checker<'_> {
     fn statement(&mut self, number: usize, statement: &Statement) -> Result<(), Fault> {
-        let all = expressions(&statement.arguments);
-        let value = |index| self.values.get(&(number, index)).copied();
-        let given = Given { statement, values: (0..all.len()).map(value).collect(), all };
+        let given = Given::new(statement, |index| self.values.get(&(number, index)).copied())?;
         let class = self.class(statement)?;
         match statement.name.as_str() {
-            "CFG_INT" => return self.line(&given, class),
-            "CRE_ISR" => return self.service(&given, 3, Some(2), 4),
-            "DEF_INH" => return self.service(&given, 0, None, 2),
-            "DEF_EXC" => return self.exception(&given, class),
-            "DEF_OVR" => return self.overrun(&given),
+            "CFG_INT" => self.line(&given, class),
+            "CRE_ISR" => {
+                self.take_name(&given)?;
+                let (exinf, rank) = (given.c("the exinf")?, given.number("the priority", 1, 16)?);
+                self.service(&given, Some(exinf), rank)
+            }
+            "DEF_INH" => self.service(&given, None, 0),
+            "DEF_EXC" => self.exception(&given, class),
+            "DEF_OVR" => self.overrun(&given),
             "ATT_INI" | "ATT_TER" => {
-                given.attribute(0, 0)?;
-                let routine = (given.c(2)?, given.c(1)?);
+                given.attribute(0)?;
+                let routine = (given.c("the function")?, given.c("the exinf")?);
                 if statement.name == "ATT_INI" {
                     self.config.initial.push(routine);
                 } else {
                     self.config.terminal.insert(0, routine);
                 }
-                return Ok(());
+                Ok(())
             }
-            _ => {}
+            _ => {
+                let what = self.what(&given)?;
+                let name = self.take_name(&given)?;
+                let (api, place) = (statement.name.clone(), statement.place.clone());
+                self.config.objects.push(Object { name, class, what, api, place });
+                Ok(())
+            }
         }
-        let what = self.what(&given)?;
-        let name = given.c(0)?;
-        if !is_name(&name.text) {
-            return Err(Fault::new(&name.place, format!("'{}' is not a name", name.text)));
-        }
-        if let Some(other) = self.config.objects.iter().find(|object| object.name == name.text) {
-            let what = format!("there is a '{}' already, at {} (E_OBJ)", name.text, other.place);
+    }
+
+    /// The name of what is made, which nothing else may have.
+    fn take_name(&mut self, given: &Given<'_>) -> Result<String, Fault> {
+        let name = given.name()?;
+        if let Some(other) = self.names.get(&name.text) {
+            let what = format!("there is a '{}' already, at {other} (E_OBJ)", name.text);
             return Err(Fault::new(&name.place, what));
         }
-        let (api, place) = (statement.name.clone(), statement.place.clone());
-        self.config.objects.push(Object { name: name.text, class, what, api, place });
-        Ok(())
+        self.names.insert(name.text.clone(), given.statement.place.clone());
+        Ok(name.text)
+    }
+
+    /// What is named in a notification is of the right kind, if it is named and not computed.
+    fn look_at_names(&mut self) {
+        let kind = |api: &str| KINDS.iter().find(|kind| kind.1 == api).map_or("", |kind| kind.0).replace('_', " ");
+        for (api, c) in &self.named {
+            if let Some(object) = self.config.objects.iter().find(|object| object.name == c.text && object.api != *api)
+            {
+                let what = format!("{} is one of the {}, not of the {} (E_ID)", c.text, kind(&object.api), kind(api));
+                self.faults.push(Fault::new(&c.place, what));
+            }
+        }
     }
 
     /// The class that a statement stands in: CLS_PRCn, CLS_ALL_PRCn, or of this kernel alone CLS_PIN_PRCn.
@@ -99,223 +138,176 @@ impl Checker<'_> {
         }
     }
 
-    fn what(&self, given: &Given<'_>) -> Result<What, Fault> {
+    fn what(&mut self, given: &Given<'_>) -> Result<What, Fault> {
         let by_priority = |attribute: i64| attribute & 1 != 0;
         Ok(match given.statement.name.as_str() {
             "CRE_TSK" => {
-                let attribute = given.attribute(1, 0x03)?;
-                given.no_memory(6, "the stack")?;
+                let attribute = given.attribute(0x03)?;
                 let least = self.target.minimum_stack() as i64;
-                let stack = given.number(5, "the size of the stack", i64::MIN, 1 << 30)?;
+                let stack = given.number("the size of the stack", i64::MIN, 1 << 30)?;
                 if stack < least {
                     let what = format!("the stack has {stack} bytes, and this target needs at least {least} (E_PAR)");
-                    return Err(Fault::new(given.place(5), what));
+                    return Err(Fault::new(given.place("the size of the stack"), what));
                 }
                 What::Task {
                     active: attribute & 1 != 0,
                     queues: attribute & 2 == 0,
-                    priority: given.number(4, "the priority", 1, 16)?,
+                    priority: given.number("the priority", 1, 16)?,
                     stack,
-                    entry: given.c(3)?,
-                    exinf: given.c(2)?,
+                    entry: given.c("the function")?,
+                    exinf: given.c("the exinf")?,
                 }
             }
             "CRE_SEM" => {
-                let most = given.number(3, "the most resources", 1, ANY)?;
+                let most = given.number("the most resources", 1, ANY)?;
                 What::Semaphore {
-                    by_priority: by_priority(given.attribute(1, 1)?),
-                    initial: given.number(2, "the number of resources", 0, most)?,
+                    by_priority: by_priority(given.attribute(1)?),
+                    initial: given.number("the number of resources", 0, most)?,
                     most,
                 }
             }
             "CRE_FLG" => {
-                let attribute = given.attribute(1, 7)?;
-                let initial = given.number(2, "the pattern", i64::MIN, i64::MAX)? & ANY;
+                let attribute = given.attribute(7)?;
                 What::EventFlag {
                     by_priority: by_priority(attribute),
                     many: attribute & 2 != 0,
                     clearing: attribute & 4 != 0,
-                    initial,
+                    initial: given.number("the pattern", i32::MIN.into(), ANY)? & ANY,
                 }
             }
-            "CRE_DTQ" => {
-                given.no_memory(3, "the memory")?;
-                let words = given.number(2, "the number of words", 0, 1 << 24)?;
-                What::DataQueue { by_priority: by_priority(given.attribute(1, 1)?), words }
-            }
-            "CRE_PDQ" => {
-                given.no_memory(4, "the memory")?;
-                What::PriorityDataQueue {
-                    by_priority: by_priority(given.attribute(1, 1)?),
-                    words: given.number(2, "the number of words", 0, 1 << 24)?,
-                    lowest: given.number(3, "the lowest priority", 1, 16)?,
-                }
-            }
+            "CRE_DTQ" => What::DataQueue {
+                by_priority: by_priority(given.attribute(1)?),
+                words: given.number("the number of words", 0, MOST)?,
+            },
+            "CRE_PDQ" => What::PriorityDataQueue {
+                by_priority: by_priority(given.attribute(1)?),
+                words: given.number("the number of words", 0, MOST)?,
+                lowest: given.number("the lowest priority", 1, 16)?,
+            },
             "CRE_MTX" => {
-                let attribute = given.attribute(1, 3)?;
-                let ceiling = if attribute == 3 { Some(given.number(2, "the ceiling", 1, 16)?) } else { None };
+                let attribute = given.attribute(3)?;
+                let ceiling = if attribute == 3 { Some(given.number("the ceiling", 1, 16)?) } else { None };
                 What::Mutex { by_priority: attribute != 0, ceiling, inheriting: attribute == 2 }
             }
-            "CRE_MBF" => {
-                given.no_memory(4, "the memory")?;
-                What::MessageBuffer {
-                    by_priority: by_priority(given.attribute(1, 1)?),
-                    longest: given.number(2, "the longest message", 1, 1 << 24)?,
-                    size: (given.number(3, "the size", 0, 1 << 24)? + 3) & !3,
-                }
-            }
+            "CRE_MBF" => What::MessageBuffer {
+                by_priority: by_priority(given.attribute(1)?),
+                longest: given.number("the longest message", 1, MOST)?,
+                size: (given.number("the size", 0, MOST)? + 3) & !3,
+            },
             "CRE_MPF" => {
-                given.no_memory(4, "the memory")?;
-                given.no_memory(5, "the memory")?;
+                let size = given.number("the size of a block", 1, MOST)?;
                 What::MemoryPool {
-                    by_priority: by_priority(given.attribute(1, 1)?),
-                    blocks: given.number(2, "the number of blocks", 1, 1 << 24)?,
-                    size: given.number(3, "the size of a block", 1, 1 << 24)?,
+                    by_priority: by_priority(given.attribute(1)?),
+                    blocks: given.number("the number of blocks", 1, MOST / size)?,
+                    size,
                 }
             }
             "CRE_SPN" => {
-                given.attribute(1, 0)?;
+                given.attribute(0)?;
                 What::SpinLock
             }
-            "CRE_CYC" => {
-                let (last, attribute) = (given.all.len().saturating_sub(1), given.attribute(1, 2)?);
-                What::Cyclic {
-                    started: attribute & 2 != 0,
-                    notify: self.notify(given)?,
-                    period: given.number(last.saturating_sub(1), "the period", 1, LONGEST)?,
-                    phase: given.number(last, "the phase", 0, LONGEST)?,
-                }
-            }
-            "CRE_ALM" => {
-                given.attribute(1, 0)?;
+            "CRE_CYC" => What::Cyclic {
+                started: given.attribute(2)? != 0,
+                notify: self.notify(given)?,
+                period: given.number("the period", 1, LONGEST)?,
+                phase: given.number("the phase", 0, LONGEST)?,
+            },
+            // What else has a shape is not made here.
+            _ => {
+                given.attribute(0)?;
                 What::Alarm { notify: self.notify(given)? }
-            }
-            other => {
-                return Err(Fault::new(&given.statement.place, format!("there is no static API '{other}' (E_RSFN)")));
             }
         })
     }
 
     /// `{ TNFY_HANDLER, exinf, function }` and the others.
-    fn notify(&self, given: &Given<'_>) -> Result<Notify, Fault> {
-        let wrong = |what: &str| Fault::new(&given.statement.place, what.to_string());
-        let Some(Argument::Packet(packet, _)) = given.statement.arguments.get(1) else {
-            return Err(wrong("a packet in braces is missing"));
-        };
-        let Some(Argument::Packet(notify, place)) = packet.get(1) else {
-            return Err(wrong("the notification is missing: a packet in braces after the attribute"));
-        };
-        let c: Vec<C> = notify
-            .iter()
-            .filter_map(|argument| match argument {
-                Argument::Text(text, place) => Some(C { text: text.clone(), place: place.clone() }),
-                Argument::Packet(..) => None,
-            })
-            .collect();
+    fn notify(&mut self, given: &Given<'_>) -> Result<Notify, Fault> {
+        let (c, place) = given.notification()?;
         let texts: Vec<&str> = c.iter().map(|c| c.text.as_str()).collect();
-        let statement = |text: String| Ok(Notify::Statement(C { text, place: place.clone() }));
-        match texts[..] {
-            ["TNFY_HANDLER", _, _] => Ok(Notify::Handler(c[2].clone(), c[1].clone())),
-            ["TNFY_SETVAR", variable, value] => statement(format!("*({variable}) = (intptr_t)({value})")),
-            ["TNFY_INCVAR", variable] => statement(format!("*({variable}) += 1")),
-            ["TNFY_ACTTSK", task] => statement(format!("(void)act_tsk({task})")),
-            ["TNFY_WUPTSK", task] => statement(format!("(void)wup_tsk({task})")),
-            ["TNFY_SIGSEM", semaphore] => statement(format!("(void)sig_sem({semaphore})")),
-            ["TNFY_SETFLG", flag, bits] => statement(format!("(void)set_flg({flag}, {bits})")),
-            ["TNFY_SNDDTQ", queue, word] => statement(format!("(void)psnd_dtq({queue}, (intptr_t)({word}))")),
+        let (api, statement) = match texts[..] {
+            ["TNFY_HANDLER", _, _] => return Ok(Notify::Handler(c[2].clone(), c[1].clone())),
+            ["TNFY_SETVAR", variable, value] => ("", format!("*({variable}) = (intptr_t)({value})")),
+            ["TNFY_INCVAR", variable] => ("", format!("*({variable}) += 1")),
+            ["TNFY_ACTTSK", task] => ("CRE_TSK", format!("(void)act_tsk({task})")),
+            ["TNFY_WUPTSK", task] => ("CRE_TSK", format!("(void)wup_tsk({task})")),
+            ["TNFY_SIGSEM", semaphore] => ("CRE_SEM", format!("(void)sig_sem({semaphore})")),
+            ["TNFY_SETFLG", flag, bits] => ("CRE_FLG", format!("(void)set_flg({flag}, {bits})")),
+            ["TNFY_SNDDTQ", queue, word] => ("CRE_DTQ", format!("(void)psnd_dtq({queue}, (intptr_t)({word}))")),
             [mode, ..] if mode.contains("TENFY") => {
-                Err(Fault::new(place, "notifications of errors are not supported (E_NOSPT)"))
+                return Err(Fault::new(place, "notifications of errors are not supported (E_NOSPT)"));
             }
-            _ => Err(Fault::new(place, format!("there is no notification '{}' (E_PAR)", texts.join(", ")))),
+            _ => return Err(Fault::new(place, format!("there is no notification '{}' (E_PAR)", texts.join(", ")))),
+        };
+        if !api.is_empty() {
+            self.named.push((api, c[1].clone()));
         }
+        Ok(Notify::Statement(C { text: statement, place: place.clone() }))
     }
 
     fn line(&mut self, given: &Given<'_>, class: Class) -> Result<(), Fault> {
-        let line = given.number(0, "the line", 0, 1 << 16)?;
-        let attribute = given.attribute(1, 3)?;
-        let priority = given.number(2, "the priority of the interrupt", self.target.highest_interrupt(), -1)?;
+        let line = given.number("the line", 0, 1 << 16)?;
+        let attribute = given.attribute(3)?;
+        let priority = given.number("the priority of the interrupt", self.target.highest_interrupt(), -1)?;
         if let Some((.., place)) = self.lines.get(&line) {
             let what = format!("line {line} is configured already, at {place} (E_OBJ)");
-            return Err(Fault::new(given.place(0), what));
+            return Err(Fault::new(given.place("the line"), what));
         }
         self.lines.insert(line, (attribute, priority, class, given.statement.place.clone()));
         Ok(())
     }
 
-    /// CRE_ISR or DEF_INH: the places of the line, of the exinf, if there is one, and of the function.
-    fn service(&mut self, given: &Given<'_>, line: usize, exinf: Option<usize>, handler: usize) -> Result<(), Fault> {
-        given.attribute(1, 0)?;
-        let number = given.number(line, "the line", 0, 1 << 16)?;
-        let Some(&(attribute, priority, class, _)) = self.lines.get(&number) else {
-            return Err(Fault::new(given.place(line), format!("line {number} has no CFG_INT (E_OBJ)")));
+    /// CRE_ISR or DEF_INH.
+    fn service(&mut self, given: &Given<'_>, exinf: Option<C>, rank: i64) -> Result<(), Fault> {
+        given.attribute(0)?;
+        let line = given.number("the line", 0, 1 << 16)?;
+        let Some(&(attribute, priority, class, _)) = self.lines.get(&line) else {
+            return Err(Fault::new(given.place("the line"), format!("line {line} has no CFG_INT (E_OBJ)")));
         };
         let (Class::All(processor) | Class::Only(processor) | Class::Pinned(processor)) = class;
-        let (handler, exinf) = (given.c(handler)?, exinf.map(|exinf| given.c(exinf)).transpose()?);
+        let handler = given.c("the function")?;
         let enabled = attribute & 1 != 0;
-        self.config.services.push(Service { line: number, priority, enabled, processor, handler, exinf });
+        self.config.services.push(Service { line, priority, enabled, processor, rank, handler, exinf });
         Ok(())
     }
 
     /// DEF_EXC. The number may say in its upper half which processor it is for, from 1, as in FMP3.
     fn exception(&mut self, given: &Given<'_>, class: Class) -> Result<(), Fault> {
         let known = self.target.exceptions();
-        let number = given.number(0, "the exception", 0, ANY)?;
+        let number = given.number("the exception", 0, ANY)?;
         let (place, exception) = (number >> 16, number & 0xffff);
-        given.attribute(1, 0)?;
+        given.attribute(0)?;
         if !known.contains(&exception) {
             let what = format!("there is no exception {exception}; this target has {known:?} (E_PAR)");
-            return Err(Fault::new(given.place(0), what));
+            return Err(Fault::new(given.place("the exception"), what));
         }
         if place > self.target.processors as i64 {
             let what = format!("the exception is of processor {place}; the target has {}", self.target.processors);
-            return Err(Fault::new(given.place(0), what + " (E_PAR)"));
+            return Err(Fault::new(given.place("the exception"), what + " (E_PAR)"));
         }
         let processor = match class {
             _ if place > 0 => Some(place as usize - 1),
             Class::All(_) => None,
             Class::Only(processor) | Class::Pinned(processor) => Some(processor),
         };
-        let function = given.c(2)?;
+        let function = given.c("the function")?;
         if let Some(other) = self.config.exceptions.iter().find(|other| {
             other.exception == exception
                 && (other.processor.is_none() || processor.is_none() || other.processor == processor)
         }) {
             let what = format!("exception {exception} has a handler already, at {} (E_OBJ)", other.function.place);
-            return Err(Fault::new(given.place(0), what));
+            return Err(Fault::new(given.place("the exception"), what));
         }
         self.config.exceptions.push(Handler { function, exception, processor });
         Ok(())
     }
 
     fn overrun(&mut self, given: &Given<'_>) -> Result<(), Fault> {
-        given.attribute(0, 0)?;
+        given.attribute(0)?;
         if let Some(other) = &self.config.overrun {
             let what = format!("there is an overrun handler already, at {} (E_OBJ)", other.place);
             return Err(Fault::new(&given.statement.place, what));
         }
-        self.config.overrun = Some(given.c(1)?);
+        self.config.overrun = Some(given.c("the function")?);
         Ok(())
     }
-}
-
-/// Computes the numbers of a configuration and checks it.
-pub fn compute(
-    items: &[Item],
-    target: Target,
-    include: &[&std::path::Path],
-    folder: &std::path::Path,
-) -> anyhow::Result<(Values, Result<Config, Vec<Fault>>)> {
-    let counts: Vec<usize> = items
-        .iter()
-        .map(|item| if let Item::Statement(statement) = item { expressions(&statement.arguments).len() } else { 0 })
-        .collect();
-    let values = values::compute(
-        items,
-        |statement, name, index| is_number(name, index, counts[statement]),
-        target,
-        include,
-        folder,
-    )?;
-    let config = check(items, &values, target);
-    Ok((values, config))
 }

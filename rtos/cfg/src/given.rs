@@ -1,7 +1,8 @@
-//! What a statement gives: its expressions, and their values where they are numbers.
+//! What a statement gives, by the names of its fields.
 
-use crate::model::C;
+use crate::model::{C, is_name};
 use crate::parse::{Argument, Statement};
+use crate::shape::{Kind, Shape};
 use crate::{Fault, Place};
 
 /// The largest number of 32 bits.
@@ -9,53 +10,91 @@ pub(crate) const ANY: i64 = u32::MAX as i64;
 /// The longest time, in microseconds.
 pub(crate) const LONGEST: i64 = 4_000_000_000;
 
-/// A statement's expressions and their values.
+/// A statement, and what it gives for each field of its shape, with the value of what is a number.
 pub(crate) struct Given<'a> {
     pub(crate) statement: &'a Statement,
-    pub(crate) all: Vec<&'a Argument>,
-    pub(crate) values: Vec<Option<i64>>,
+    fields: Vec<(&'static str, &'a Argument, Option<i64>)>,
 }
 
-impl Given<'_> {
-    pub(crate) fn place(&self, index: usize) -> &Place {
-        self.all.get(index).map_or(&self.statement.place, |argument| argument.place())
+impl<'a> Given<'a> {
+    /// What a statement gives. `value` knows the values of its fields.
+    pub(crate) fn new(statement: &'a Statement, value: impl Fn(usize) -> Option<i64>) -> Result<Self, Fault> {
+        let Some(shape) = Shape::of(&statement.name) else {
+            let advice = match statement.name.as_str() {
+                "DEF_ICS" => "; leave it out, the port has the stack of handlers",
+                _ => "",
+            };
+            let what = format!("there is no static API '{}'{advice} (E_RSFN)", statement.name);
+            return Err(Fault::new(&statement.place, what));
+        };
+        let mut fields = Vec::new();
+        for (index, ((name, kind), argument)) in shape.fields(statement)?.into_iter().enumerate() {
+            if let (Kind::Memory, Argument::Text(text, place)) = (kind, argument)
+                && text != "NULL"
+            {
+                let what = format!("{name} must be NULL: the kernel makes the memory itself (E_NOSPT)");
+                return Err(Fault::new(place, what));
+            }
+            fields.push((name, argument, value(index)));
+        }
+        Ok(Given { statement, fields })
     }
 
-    pub(crate) fn number(&self, index: usize, what: &str, least: i64, most: i64) -> Result<i64, Fault> {
-        let value = self.values.get(index).copied().flatten();
-        let value = value.ok_or_else(|| Fault::new(&self.statement.place, format!("{what} is missing")))?;
+    fn field(&self, name: &str) -> Option<&(&'static str, &'a Argument, Option<i64>)> {
+        self.fields.iter().find(|field| field.0 == name)
+    }
+
+    pub(crate) fn place(&self, name: &str) -> &Place {
+        self.field(name).map_or(&self.statement.place, |field| field.1.place())
+    }
+
+    /// The value of a field, which has to be in that range.
+    pub(crate) fn number(&self, name: &str, least: i64, most: i64) -> Result<i64, Fault> {
+        let value = self.field(name).and_then(|field| field.2);
+        let value = value.ok_or_else(|| Fault::new(&self.statement.place, format!("{name} is missing (E_PAR)")))?;
         if (least..=most).contains(&value) {
             return Ok(value);
         }
-        Err(Fault::new(self.place(index), format!("{what} is {value}, and must be from {least} to {most} (E_PAR)")))
+        Err(Fault::new(self.place(name), format!("{name} is {value}, and must be from {least} to {most} (E_PAR)")))
     }
 
-    /// An attribute: a sum of these bits.
-    pub(crate) fn attribute(&self, index: usize, bits: i64) -> Result<i64, Fault> {
-        let value = self.number(index, "the attribute", i64::MIN, i64::MAX)?;
+    /// The attribute: a sum of these bits.
+    pub(crate) fn attribute(&self, bits: i64) -> Result<i64, Fault> {
+        let value = self.number("the attribute", i64::MIN, i64::MAX)?;
         if value & !bits == 0 {
             return Ok(value);
         }
-        Err(Fault::new(
-            self.place(index),
-            format!("the attribute {value:#x} has bits that mean nothing here (E_RSATR)"),
-        ))
+        let what = format!("the attribute {value:#x} has bits that mean nothing here (E_RSATR)");
+        Err(Fault::new(self.place("the attribute"), what))
     }
 
-    pub(crate) fn c(&self, index: usize) -> Result<C, Fault> {
-        match self.all.get(index) {
-            Some(Argument::Text(text, place)) => Ok(C { text: text.clone(), place: place.clone() }),
-            _ => Err(Fault::new(&self.statement.place, format!("{} has too few arguments", self.statement.name))),
+    /// A field that is text of C.
+    pub(crate) fn c(&self, name: &str) -> Result<C, Fault> {
+        match self.field(name) {
+            Some((_, Argument::Text(text, place), _)) => Ok(C { text: text.clone(), place: place.clone() }),
+            _ => Err(Fault::new(&self.statement.place, format!("{name} is missing (E_PAR)"))),
         }
     }
 
-    /// Memory of the application's own is not used; the kernel has its own.
-    pub(crate) fn no_memory(&self, index: usize, what: &str) -> Result<(), Fault> {
-        match self.all.get(index) {
-            Some(Argument::Text(text, place)) if text != "NULL" => {
-                Err(Fault::new(place, format!("{what} must be NULL: the kernel makes the memory itself (E_NOSPT)")))
-            }
-            _ => Ok(()),
+    /// The name that the statement gives to what it makes.
+    pub(crate) fn name(&self) -> Result<C, Fault> {
+        let name = self.c("the name")?;
+        if is_name(&name.text) {
+            Ok(name)
+        } else {
+            Err(Fault::new(&name.place, format!("'{}' is not a name", name.text)))
         }
+    }
+
+    /// The notification: what stands in its packet.
+    pub(crate) fn notification(&self) -> Result<(Vec<C>, &Place), Fault> {
+        let Some((_, Argument::Packet(packet, place), _)) = self.field("the notification") else {
+            return Err(Fault::new(&self.statement.place, "the notification is missing (E_PAR)"));
+        };
+        let texts = packet.iter().map(|argument| match argument {
+            Argument::Text(text, place) => Ok(C { text: text.clone(), place: place.clone() }),
+            Argument::Packet(_, place) => Err(Fault::new(place, "a notification has no packet in it (E_PAR)")),
+        });
+        Ok((texts.collect::<Result<_, _>>()?, place))
     }
 }

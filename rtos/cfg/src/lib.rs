@@ -1,6 +1,6 @@
 //! From a `.cfg` file and C sources to a program.
 //!
-//! 1. [`parse`]: the statements of the file, each with its place
+//! 1. [`text`] and [`parse`]: the statements of the file, each with its place; [`shape`]: what each takes
 //! 2. [`values`]: the C compiler computes the numbers in them, and says where one is wrong
 //! 3. [`check`]: what cannot be is refused with its place; what is left is a [`model`]
 //! 4. [`write_c`] and [`write_rust`]: `kernel_cfg.h`, what C has to say of handlers, and the kernel itself
@@ -11,7 +11,9 @@ pub mod check;
 mod given;
 pub mod model;
 pub mod parse;
+pub mod shape;
 pub mod target;
+pub mod text;
 pub mod values;
 pub mod write_c;
 pub mod write_rust;
@@ -25,6 +27,13 @@ pub struct Place {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
+}
+
+impl Place {
+    /// What tells the C compiler that the next line stands here.
+    pub(crate) fn directive(&self) -> String {
+        format!("#line {} \"{}\"", self.line, self.file.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 impl fmt::Display for Place {

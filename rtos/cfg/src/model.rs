@@ -101,6 +101,8 @@ pub struct Service {
     pub enabled: bool,
     /// Which processor serves it, counted from 0.
     pub processor: usize,
+    /// Services of one line are called in the order of this.
+    pub rank: i64,
     /// What is called, and with what, if it is given anything.
     pub handler: C,
     pub exinf: Option<C>,
@@ -140,23 +142,6 @@ impl Config {
     }
 }
 
-/// Which expressions of a statement are numbers, by its name and how many it has in all.
-pub fn is_number(name: &str, index: usize, count: usize) -> bool {
-    match name {
-        "CRE_TSK" => [1, 4, 5].contains(&index),
-        "CRE_SEM" => (1..=3).contains(&index),
-        "CRE_FLG" | "CRE_MTX" | "CFG_INT" => index <= 2 && (index > 0 || name == "CFG_INT"),
-        "CRE_DTQ" => [1, 2].contains(&index),
-        "CRE_PDQ" | "CRE_MBF" | "CRE_MPF" => (1..=3).contains(&index),
-        "CRE_SPN" | "CRE_ALM" => index == 1,
-        "CRE_CYC" => index == 1 || index + 2 >= count,
-        "CRE_ISR" => [1, 3, 5].contains(&index),
-        "DEF_EXC" | "DEF_INH" => index <= 1,
-        "ATT_INI" | "ATT_TER" | "DEF_OVR" => index == 0,
-        _ => false,
-    }
-}
-
 /// The names of the objects, by kind, in their order: what `kernel_cfg.h` needs before anything is computed.
 pub fn names(items: &[Item], present: impl Fn(usize) -> bool) -> BTreeMap<&'static str, Vec<String>> {
     let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -175,5 +160,7 @@ pub fn names(items: &[Item], present: impl Fn(usize) -> bool) -> BTreeMap<&'stat
 
 /// Whether C takes it for a name.
 pub(crate) fn is_name(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !text.starts_with(|c: char| c.is_ascii_digit())
+    !text.is_empty()
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !text.starts_with(|c: char| c.is_ascii_digit())
 }

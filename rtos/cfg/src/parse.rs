@@ -4,8 +4,9 @@
 //! are the C preprocessor's, and stay where they are. `INCLUDE("other.cfg");` takes in another file, `CLASS(x) { … }` says
 //! of the statements in it to which class their objects belong.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::text::clean;
 use crate::{Fault, Place};
 
 /// An argument: text of C, or a packet in braces.
@@ -35,6 +36,16 @@ pub enum Item {
     Statement(Statement),
 }
 
+impl Item {
+    /// What a statement that makes something calls it.
+    pub fn name(&self) -> Option<&Argument> {
+        match self {
+            Item::Statement(statement) if statement.name.starts_with("CRE_") => statement.arguments.first(),
+            _ => None,
+        }
+    }
+}
+
 /// A static API with its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Statement {
@@ -48,44 +59,58 @@ pub struct Statement {
     pub place: Place,
 }
 
-/// Reads a file and all that it includes.
-pub fn read(path: &Path) -> Result<Vec<Item>, Fault> {
-    read_into(path, &mut Vec::new())
+/// Reads a file and all that it includes, from where it is or from one of these folders.
+pub fn read(path: &Path, include: &[PathBuf]) -> Result<Vec<Item>, Fault> {
+    Files { include, open: Vec::new() }.read(path)
 }
 
-fn read_into(path: &Path, open: &mut Vec<std::path::PathBuf>) -> Result<Vec<Item>, Fault> {
-    let name = path.display().to_string();
-    let place = Place { file: name.clone(), line: 1 };
-    let text = std::fs::read_to_string(path).map_err(|error| Fault::new(&place, format!("cannot be read: {error}")))?;
-    if open.iter().any(|other| other == path) {
-        return Err(Fault::new(&place, "the file includes itself"));
-    }
-    open.push(path.to_path_buf());
-    let mut items = Vec::new();
-    for item in parse(&text, &name)? {
-        match item {
-            Item::Statement(statement) if statement.name == "INCLUDE" => {
-                let [Argument::Text(file, _)] = &statement.arguments[..] else {
-                    return Err(Fault::new(&statement.place, "INCLUDE takes the name of a file"));
-                };
-                let file = file.trim_matches('"');
-                let other = path.parent().unwrap_or(Path::new("")).join(file);
-                items.extend(read_into(&other, open).map_err(|fault| {
-                    if fault.place.file == other.display().to_string() && fault.what.starts_with("cannot be read") {
-                        Fault::new(&statement.place, format!("{file} {}", fault.what))
-                    } else {
-                        fault
-                    }
-                })?);
-            }
-            item => items.push(item),
+struct Files<'a> {
+    include: &'a [PathBuf],
+    /// The files that are being read, each included by the one before.
+    open: Vec<PathBuf>,
+}
+
+impl Files<'_> {
+    fn read(&mut self, path: &Path) -> Result<Vec<Item>, Fault> {
+        let name = path.display().to_string();
+        let place = Place { file: name.clone(), line: 1 };
+        let unreadable = |error| Fault::new(&place, format!("cannot be read: {error}"));
+        let bytes = std::fs::read(path).map_err(unreadable)?;
+        let real = path.canonicalize().map_err(unreadable)?;
+        if self.open.contains(&real) {
+            return Err(Fault::new(&place, "the file includes itself"));
         }
+        self.open.push(real);
+        let mut items = Vec::new();
+        for item in parse(&clean(&bytes, &name)?, &name)? {
+            match item {
+                Item::Statement(statement) if statement.name == "INCLUDE" => {
+                    items.extend(self.read(&self.find(path, &statement)?)?);
+                }
+                item => items.push(item),
+            }
+        }
+        self.open.pop();
+        Ok(items)
     }
-    open.pop();
-    Ok(items)
+
+    /// The file that an INCLUDE names.
+    fn find(&self, from: &Path, statement: &Statement) -> Result<PathBuf, Fault> {
+        let [Argument::Text(file, _)] = &statement.arguments[..] else {
+            return Err(Fault::new(&statement.place, "INCLUDE takes the name of a file"));
+        };
+        let file = file.trim_matches(['"', '<', '>']);
+        let beside = from.parent().unwrap_or(Path::new(""));
+        let folders = || std::iter::once(beside).chain(self.include.iter().map(PathBuf::as_path));
+        folders().map(|folder| folder.join(file)).find(|path| path.is_file()).ok_or_else(|| {
+            let looked: Vec<String> = folders().map(|folder| folder.join("").display().to_string()).collect();
+            let looked = looked.iter().map(|folder| if folder.is_empty() { "./" } else { folder }).collect::<Vec<_>>();
+            Fault::new(&statement.place, format!("there is no file {file} in {}", looked.join(", ")))
+        })
+    }
 }
 
-/// Reads the text of a file.
+/// Reads the text of a file, which has no comments.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Item>, Fault> {
     let mut reader = Reader { rest: text, line: 1, file };
     let mut items = Vec::new();
@@ -146,20 +171,8 @@ impl Reader<'_> {
         self.rest = &self.rest[bytes..];
     }
 
-    /// Skips blanks and comments.
     fn skip(&mut self) {
-        loop {
-            let blanks = self.rest.len() - self.rest.trim_start().len();
-            self.advance(blanks);
-            let length = if self.rest.starts_with("//") {
-                self.rest.find('\n').unwrap_or(self.rest.len())
-            } else if self.rest.starts_with("/*") {
-                self.rest.find("*/").map_or(self.rest.len(), |end| end + 2)
-            } else {
-                return;
-            };
-            self.advance(length);
-        }
+        self.advance(self.rest.len() - self.rest.trim_start().len());
     }
 
     /// A line of the preprocessor, with those that it is continued on.
@@ -215,6 +228,9 @@ impl Reader<'_> {
             if self.take(close) {
                 return Ok(arguments);
             }
+            if self.rest.starts_with('#') {
+                return Err(Fault::new(&self.place(), "a line of the preprocessor cannot stand in a statement"));
+            }
             let place = self.place();
             if self.take("{") {
                 arguments.push(Argument::Packet(self.arguments("}", &place)?, place));
@@ -247,7 +263,7 @@ impl Reader<'_> {
                 Some(_) => {}
                 None if c == '"' || c == '\'' => quote = Some(c),
                 None if depth == 0 && ",)]}".contains(c) => {
-                    let text = self.rest[..at].split_whitespace().collect::<Vec<_>>().join(" ");
+                    let text = self.rest[..at].trim_end().replace('\n', " ");
                     let place = self.place();
                     self.advance(at);
                     if text.is_empty() {
@@ -278,7 +294,7 @@ mod tests {
 
     #[test]
     fn statements_classes_and_directives_have_their_lines() {
-        let text = "#include \"a.h\"\n/* a\n comment */ CLASS(CLS_PRC2) {\n  CRE_TSK(T, { TA_ACT, (1, 2), f(a, b),\n 5 });\n}\n// end";
+        let text = "#include \"a.h\"\n\n CLASS(CLS_PRC2) {\n  CRE_TSK(T, { TA_ACT, (1, 2), f(a, b),\n 5 });\n}\n";
         let items = parse(text, "x.cfg").unwrap();
         assert_eq!(items.len(), 2);
         assert!(matches!(&items[0], Item::Directive(line, _) if line == "#include \"a.h\""));
@@ -305,6 +321,10 @@ mod tests {
         assert_eq!(fault("}"), "x.cfg:1: error: there is nothing that this '}' closes");
         assert_eq!(fault("CRE_SEM(S, { 1,, 2 });"), "x.cfg:1: error: an argument is empty");
         assert_eq!(fault("CRE_SEM(S"), "x.cfg:1: error: ')' is missing");
+        assert_eq!(
+            fault("CRE_SEM(S, { 1,\n#ifdef A\n 2 });"),
+            "x.cfg:2: error: a line of the preprocessor cannot stand in a statement"
+        );
         assert_eq!(fault("=;"), "x.cfg:1: error: a static API was expected, not '=;'");
     }
 }

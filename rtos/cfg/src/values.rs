@@ -11,48 +11,46 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::model::is_name;
 use crate::parse::{Argument, Item};
+use crate::shape::{Kind, Shape};
 use crate::target::Target;
 
-/// The value of each expression, by its text's place in the order of the items: statement, then expression.
+/// The value of each number: by the place of its statement among the items, and its own among the statement's fields.
 pub type Values = BTreeMap<(usize, usize), i64>;
 
-/// The expressions of a statement, in their order, those in packets too.
-pub fn expressions(arguments: &[Argument]) -> Vec<&Argument> {
-    let mut all = Vec::new();
-    for argument in arguments {
-        match argument {
-            Argument::Text(..) => all.push(argument),
-            Argument::Packet(inner, _) => all.extend(expressions(inner)),
+/// A number in four pieces, which any compiler can write into its assembly, whatever its own numbers are.
+const BEGINNING: &str = r#"
+#define KERNEL_PIECE(value, shift) ((int)((unsigned long long)(long long)(value) >> (shift) & 0xffff))
+#define KERNEL_VALUE(name, value) \
+  __asm__ volatile("\n->" name " %c0 %c1 %c2 %c3" : : "i"(KERNEL_PIECE(value, 48)), "i"(KERNEL_PIECE(value, 32)), \
+                   "i"(KERNEL_PIECE(value, 16)), "i"(KERNEL_PIECE(value, 0)))
+#include <kernel.h>
+"#;
+
+/// Computes the numbers of all statements. One that the preprocessor leaves out has no values.
+pub fn compute(items: &[Item], target: Target, include: &[&Path], folder: &Path) -> Result<Values> {
+    let mut source = String::from(BEGINNING);
+    for name in items.iter().filter_map(Item::name) {
+        if let Argument::Text(text, place) = name
+            && is_name(text)
+        {
+            let what = format!("#error '{text}' is a word of kernel.h already (E_OBJ)");
+            writeln!(source, "#ifdef {text}\n{}\n{what}\n#endif", place.directive())?;
         }
     }
-    all
-}
-
-/// Computes what `wanted` names: of which statement, by its place among the items and its name, which expression is a number.
-/// A statement that the preprocessor leaves out has no values.
-pub fn compute(
-    items: &[Item],
-    wanted: impl Fn(usize, &str, usize) -> bool,
-    target: Target,
-    include: &[&Path],
-    folder: &Path,
-) -> Result<Values> {
-    let mut source = String::from(
-        "#define KERNEL_VALUE(name, value) \\\n  __asm__ volatile(\"\\n->\" name \" %c0\" : : \"i\"((long)(value)))\n#include <kernel.h>\n#include \"kernel_cfg.h\"\n",
-    );
+    writeln!(source, "#include \"kernel_cfg.h\"")?;
     // Declarations stand outside of functions, so each statement gets a function of its own.
     for (number, item) in items.iter().enumerate() {
         match item {
-            Item::Directive(line, place) => writeln!(source, "#line {} \"{}\"\n{line}", place.line, place.file)?,
+            Item::Directive(line, place) => writeln!(source, "{}\n{line}", place.directive())?,
             Item::Statement(statement) => {
                 writeln!(source, "void kernel_values_{number}(void) {{ KERNEL_VALUE(\"{number}.-1\", 0);")?;
-                for (index, argument) in expressions(&statement.arguments).into_iter().enumerate() {
-                    if let Argument::Text(text, place) = argument
-                        && wanted(number, &statement.name, index)
-                    {
-                        writeln!(source, "#line {} \"{}\"", place.line, place.file)?;
-                        writeln!(source, "KERNEL_VALUE(\"{number}.{index}\", {text});")?;
+                // What does not have its shape is told of when it is known to be there.
+                let fields = Shape::of(&statement.name).and_then(|shape| shape.fields(statement).ok());
+                for (index, (field, argument)) in fields.into_iter().flatten().enumerate() {
+                    if let ((_, Kind::Number), Argument::Text(text, place)) = (field, argument) {
+                        writeln!(source, "{}\nKERNEL_VALUE(\"{number}.{index}\", {text});", place.directive())?;
                     }
                 }
                 writeln!(source, "}}")?;
@@ -63,11 +61,12 @@ pub fn compute(
     std::fs::write(&file, source).with_context(|| format!("cannot write {}", file.display()))?;
     let (compiler, options) = target.compiler();
     let mut command = Command::new(compiler);
-    command.args(options).args(["-O1", "-w", "-S", "-o", "-"]);
+    command.env("LC_ALL", "C").args(options).args(["-O1", "-w", "-S", "-o", "-"]);
     command.args(include.iter().flat_map(|path| [Path::new("-I"), path])).arg(&file);
     let output = command.output().with_context(|| target.cannot_compile())?;
     if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("{}", said.trim_end().replace("impossible constraint in 'asm'", "this is not a constant"));
     }
     Ok(read(&String::from_utf8_lossy(&output.stdout)))
 }
@@ -77,9 +76,10 @@ fn read(assembly: &str) -> Values {
     for line in assembly.lines() {
         let Some((name, value)) = line.strip_prefix("->").and_then(|line| line.split_once(' ')) else { continue };
         let Some((statement, index)) = name.split_once('.') else { continue };
-        if let (Ok(statement), Ok(index), Ok(value)) = (statement.parse(), index.parse::<isize>(), value.trim().parse())
-        {
-            values.insert((statement, index as usize), value);
+        let pieces: Vec<u64> = value.split_whitespace().filter_map(|piece| piece.parse().ok()).collect();
+        if let (Ok(statement), Ok(index), [_, _, _, _]) = (statement.parse(), index.parse::<isize>(), &pieces[..]) {
+            let value = pieces.iter().fold(0, |value, piece| value << 16 | piece);
+            values.insert((statement, index as usize), value as i64);
         }
     }
     values

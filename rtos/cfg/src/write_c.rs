@@ -31,7 +31,7 @@ pub fn source(items: &[Item], config: &Config) -> String {
         if let Item::Directive(line, place) = item {
             // Those that leave statements out have done so.
             if ["#include", "#define", "#undef", "#pragma"].iter().any(|one| line.replace(' ', "").starts_with(one)) {
-                let _ = writeln!(text, "#line {} \"{}\"\n{line}", place.line, place.file);
+                let _ = writeln!(text, "{}\n{line}", place.directive());
             }
         }
     }
@@ -91,7 +91,7 @@ fn cast(c: &C) -> C {
 }
 
 fn at(c: &C) -> String {
-    format!("#line {} \"{}\"\n{}", c.place.line, c.place.file, c.text)
+    format!("{}\n{}", c.place.directive(), c.text)
 }
 
 fn call(text: &mut String, name: &str, function: &C, exinf: &C) {

@@ -35,7 +35,7 @@ pub fn program(config: &Config, target: Target) -> String {
         let _ = writeln!(text, "    {section} {{");
         for object in objects {
             let _ = writeln!(text, "        // {}", object.place);
-            let _ = writeln!(text, "        {}: {} = {};", object.name, domain(object.class), setup(object));
+            let _ = writeln!(text, "        object_{}: {} = {};", object.name, domain(object.class), setup(object));
         }
         text += "    }\n";
     }
