@@ -151,6 +151,7 @@ typedef struct t_rtsk {
 	bool_t raster;
 	bool_t dister;
 	ID prcid;
+	ID actprc;
 } T_RTSK;
 typedef struct t_rsem { ID wtskid; uint_t semcnt; } T_RSEM;
 typedef struct t_rflg { ID wtskid; FLGPTN flgptn; } T_RFLG;
@@ -270,6 +271,9 @@ extern ER ref_ovr(ID tskid, T_ROVR *pk_rovr);
 
 /* The system. */
 extern ER rot_rdq(PRI tskpri);
+extern ER mrot_rdq(ID prcid, PRI tskpri);
+extern ER mget_lod(ID prcid, PRI tskpri, uint_t *p_load);
+extern ER mget_nth(ID prcid, PRI tskpri, uint_t nth, ID *p_tskid);
 extern ER get_tid(ID *p_tskid);
 extern ER get_pid(ID *p_prcid);
 extern ER get_lod(PRI tskpri, uint_t *p_load);

@@ -170,6 +170,9 @@ macro_rules! c_interface {
             ref_ovr(id: i32, told: *mut $crate::Rovr) -> i32;
 
             rot_rdq(priority: i32) -> i32;
+            mrot_rdq(processor: i32, priority: i32) -> i32;
+            mget_lod(processor: i32, priority: i32, load: *mut u32) -> i32;
+            mget_nth(processor: i32, priority: i32, nth: u32, id: *mut i32) -> i32;
             get_tid(id: *mut i32) -> i32;
             get_pid(id: *mut i32) -> i32;
             get_lod(priority: i32, load: *mut u32) -> i32;

@@ -14,6 +14,30 @@ pub unsafe fn rot_rdq<K: Kernel>(of: i32) -> Er {
     er(System::<K>::rot_rdq(priority(of), Anywhere))
 }
 
+/// A processor, counted from 1, as the kernel counts it.
+fn place(number: Id) -> usize {
+    (number as usize).wrapping_sub(1)
+}
+
+/// See [`System::mrot_rdq`].
+pub unsafe fn mrot_rdq<K: Kernel>(processor: Id, of: i32) -> Er {
+    er(System::<K>::mrot_rdq(place(processor), priority(of), Anywhere))
+}
+
+/// See [`System::mget_lod`].
+pub unsafe fn mget_lod<K: Kernel>(processor: Id, of: i32, load: *mut u32) -> Er {
+    let count = System::<K>::mget_lod(place(processor), priority(of), Anywhere);
+    // SAFETY: as C says.
+    unsafe { give(load, count.map(|count| count as u32)) }
+}
+
+/// See [`System::mget_nth`].
+pub unsafe fn mget_nth<K: Kernel>(processor: Id, of: i32, nth: u32, number: *mut Id) -> Er {
+    let found = System::<K>::mget_nth(place(processor), priority(of), nth as usize, Anywhere);
+    // SAFETY: as C says.
+    unsafe { give(number, found.map(id)) }
+}
+
 /// See [`System::get_tid`].
 pub unsafe fn get_tid<K: Kernel>(number: *mut Id) -> Er {
     // SAFETY: as C says.

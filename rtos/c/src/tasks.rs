@@ -9,41 +9,57 @@ fn task<K: Kernel>(id: Id) -> Result<Task<K, Placed>, Error> {
     if id == 0 { Task::calling() } else { Task::by_number(id) }
 }
 
-/// Calls a service of the task of that number.
+/// As [`task`], for a service that no handler may call.
+fn task_in_task<K: Kernel>(id: Id) -> Result<Task<K, Placed>, Error> {
+    task(id).map_err(|error| if rtos::System::<K>::sns_ctx() { Error::CTX } else { error })
+}
+
+/// The task of that number, for a service that the calling one is not meant by.
+fn other<K: Kernel>(id: Id) -> Result<Task<K, Placed>, Error> {
+    Task::by_number(id)
+}
+
+/// Calls services of the task that a function finds.
 macro_rules! of_task {
-    ($($name:ident($($argument:ident: $type:ty),*) => $method:ident($($value:expr),*);)*) => {
+    ($find:ident: $($name:ident($($argument:ident: $type:ty),*) => $method:ident($($value:expr),*);)*) => {
         $(
             #[doc = concat!("See [`Task::", stringify!($method), "`].")]
             pub unsafe fn $name<K: Kernel>(id: Id $(, $argument: $type)*) -> Er {
-                er(task::<K>(id).and_then(|task| task.$method($($value,)* Anywhere)))
+                er($find::<K>(id).and_then(|task| task.$method($($value,)* Anywhere)))
             }
         )*
     };
 }
 
-of_task! {
+of_task! { task:
     act_tsk() => act();
     mact_tsk(number: Id) => mact(processor(number));
-    mig_tsk(number: Id) => mig(processor(number));
     wup_tsk() => wup();
-    rel_wai() => rel_wai();
+    sta_ovr(micros: u32) => sta_ovr(micros);
+    stp_ovr() => stp_ovr();
+}
+
+of_task! { task_in_task:
+    mig_tsk(number: Id) => mig(processor(number));
     sus_tsk() => sus();
+    chg_pri(priority: i32) => chg_pri((priority != 0).then_some(priority as usize));
+}
+
+of_task! { other:
+    rel_wai() => rel_wai();
     rsm_tsk() => rsm();
     ras_ter() => ras_ter();
     ter_tsk() => ter();
-    sta_ovr(micros: u32) => sta_ovr(micros);
-    stp_ovr() => stp_ovr();
-    chg_pri(priority: i32) => chg_pri((priority != 0).then_some(priority as usize));
 }
 
 /// See [`Task::can_act`].
 pub unsafe fn can_act<K: Kernel>(id: Id) -> Er {
-    er_uint(task::<K>(id).and_then(|task| task.can_act(Anywhere)))
+    er_uint(task_in_task::<K>(id).and_then(|task| task.can_act(Anywhere)))
 }
 
 /// See [`Task::can_wup`].
 pub unsafe fn can_wup<K: Kernel>(id: Id) -> Er {
-    er_uint(task::<K>(id).and_then(|task| task.can_wup(Anywhere)))
+    er_uint(task_in_task::<K>(id).and_then(|task| task.can_wup(Anywhere)))
 }
 
 /// A state as C has it: TTS_RUN and the others.
@@ -79,13 +95,15 @@ fn ttw(waits_for: WaitsFor) -> (u32, Id) {
 /// See [`Task::state`].
 pub unsafe fn get_tst<K: Kernel>(id: Id, state: *mut u32) -> Er {
     // SAFETY: as C says.
-    unsafe { give(state, task::<K>(id).and_then(|task| task.state(Anywhere)).map(tts)) }
+    unsafe { give(state, task_in_task::<K>(id).and_then(|task| task.state(Anywhere)).map(tts)) }
 }
 
 /// See [`Task::priority`].
 pub unsafe fn get_pri<K: Kernel>(id: Id, priority: *mut i32) -> Er {
     // SAFETY: as C says.
-    unsafe { give(priority, task::<K>(id).and_then(|task| task.priority(Anywhere)).map(|priority| priority as i32)) }
+    unsafe {
+        give(priority, task_in_task::<K>(id).and_then(|task| task.priority(Anywhere)).map(|priority| priority as i32))
+    }
 }
 
 /// The exinf of the calling task.
@@ -115,11 +133,12 @@ pub struct Rtsk {
     raster: bool,
     dister: bool,
     prcid: Id,
+    actprc: Id,
 }
 
 /// See [`Task::refer`].
 pub unsafe fn ref_tsk<K: Kernel>(id: Id, told: *mut Rtsk) -> Er {
-    let result = task::<K>(id).and_then(|task| task.refer(Anywhere)).map(|task| {
+    let result = task_in_task::<K>(id).and_then(|task| task.refer(Anywhere)).map(|task| {
         let (tskpri, tskbpri) = task.priorities.unwrap_or((0, 0));
         let (tskwait, wobjid) = task.waits_for.map_or((0, 0), ttw);
         Rtsk {
@@ -134,6 +153,7 @@ pub unsafe fn ref_tsk<K: Kernel>(id: Id, told: *mut Rtsk) -> Er {
             raster: task.asked_to_end,
             dister: task.unending,
             prcid: task.processor as Id + 1,
+            actprc: task.next.map_or(0, |next| next as Id + 1),
         }
     });
     // SAFETY: as C says.
@@ -184,7 +204,7 @@ pub struct Rovr {
 
 /// See [`Task::ref_ovr`].
 pub unsafe fn ref_ovr<K: Kernel>(id: Id, told: *mut Rovr) -> Er {
-    let left = task::<K>(id).and_then(|task| task.ref_ovr(Anywhere));
+    let left = task_in_task::<K>(id).and_then(|task| task.ref_ovr(Anywhere));
     let told_of = left.map(|left| Rovr { state: if left.is_some() { 0x02 } else { 0x01 }, left: left.unwrap_or(0) });
     // SAFETY: as C says.
     unsafe { give(told, told_of) }

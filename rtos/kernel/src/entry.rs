@@ -53,6 +53,7 @@ pub unsafe fn start<K: Kernel>() -> ! {
         cyclic.block.start(now, &service);
     }
     K::initialise();
+    K::common().running.store(true, core::sync::atomic::Ordering::Relaxed);
     for number in 1..K::Model::PROCESSORS {
         K::Port::start_processor(number);
     }
@@ -113,7 +114,7 @@ pub fn tick<K: Kernel>() {
 
 /// Another processor wants this one to look at its agenda. In handler context, the processor unlocked.
 pub fn interrupted<K: Kernel>() {
-    if K::common().ending.load(core::sync::atomic::Ordering::Relaxed) {
+    if !K::common().running.load(core::sync::atomic::Ordering::Relaxed) {
         K::Port::lock();
         end::<K>();
     }
@@ -148,7 +149,7 @@ pub fn should_dispatch<K: Kernel>() -> bool {
 
 /// Ends the kernel on this processor, which is locked.
 pub(crate) fn end<K: Kernel>() -> ! {
-    K::common().ending.store(true, core::sync::atomic::Ordering::Relaxed);
+    K::common().running.store(false, core::sync::atomic::Ordering::Relaxed);
     let here = here::<K>(Known::Later).number();
     for number in (0..K::Model::PROCESSORS).filter(|&number| number != here) {
         K::Port::interrupt(number);

@@ -94,8 +94,8 @@ impl<T> Numbered<T> {
 pub struct Common<K: Kernel> {
     pub(crate) giant: <K::Model as Model>::Only<Giant<K>>,
     pub(crate) clock: crate::time::Clock,
-    /// Whether the kernel was asked to end.
-    pub(crate) ending: AtomicBool,
+    /// Whether the kernel has started and was not asked to end.
+    pub(crate) running: AtomicBool,
 }
 
 /// The giant lock.
@@ -110,6 +110,6 @@ impl<K: Kernel> Common<K> {
     pub const NEW: Self = Common {
         giant: <<K::Model as Model>::Only<Giant<K>> as crate::model::Only<Giant<K>>>::INITIAL,
         clock: crate::time::Clock::new(),
-        ending: AtomicBool::new(false),
+        running: AtomicBool::new(false),
     };
 }

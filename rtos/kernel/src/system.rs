@@ -126,39 +126,81 @@ impl<K: Kernel> System<K> {
     /// rot_rdq: gives the next task of that priority, or of the caller's if none is given, its turn. E_PAR if there is no
     /// such priority.
     pub fn rot_rdq<C: Context>(priority: Option<usize>, cx: C) -> Result<(), Error> {
-        let rank = match priority {
-            Some(priority) => rank(priority)?,
-            None if is_task::<K, C>() => local::<K, C, _>(cx, |here, _| Ok(here.running.get().standing_rank()))?,
-            None => return Err(Error::PAR),
-        };
-        for domain in domains::<K, C>(cx)? {
-            let service = Service::<K, Placed, C>::enter(domain, cx)?;
-            service.agenda(service.here).ready.rotate(rank, service.held());
-            service.finish(());
-        }
-        Ok(())
+        Self::rotate(None, priority, cx)
+    }
+
+    /// mrot_rdq: as rot_rdq, on that processor, counted from 0. E_ID if there is none. Another processor's pinned tasks
+    /// keep their order, here and for the two that follow: they are touched by that processor alone.
+    pub fn mrot_rdq<C: Context>(processor: usize, priority: Option<usize>, cx: C) -> Result<(), Error> {
+        Self::rotate(Some(processor), priority, cx)
     }
 
     /// get_lod: how many tasks of that priority, or of the caller's if none is given, can run on this processor.
     pub fn get_lod<C: Context>(priority: Option<usize>, cx: C) -> Result<usize, Error> {
-        let rank = Self::rank_or_own(priority, cx)?;
-        let mut count = 0;
-        for domain in domains::<K, C>(cx)? {
-            let service = Service::<K, Placed, C>::enter(domain, cx)?;
-            count += service.agenda(service.here).ready.count(rank, service.held());
-            service.leave(());
-        }
-        Ok(count)
+        Self::load(None, priority, cx)
+    }
+
+    /// mget_lod: as get_lod, on that processor, counted from 0. E_ID if there is none.
+    pub fn mget_lod<C: Context>(processor: usize, priority: Option<usize>, cx: C) -> Result<usize, Error> {
+        Self::load(Some(processor), priority, cx)
     }
 
     /// get_nth: the number of the task of that priority, or of the caller's if none is given, whose turn comes after
     /// `nth` others; none if there are fewer.
     pub fn get_nth<C: Context>(priority: Option<usize>, nth: usize, cx: C) -> Result<Option<usize>, Error> {
-        let rank = Self::rank_or_own(priority, cx)?;
-        let mut before = 0;
-        for domain in domains::<K, C>(cx)? {
+        Self::find(None, priority, nth, cx)
+    }
+
+    /// mget_nth: as get_nth, on that processor, counted from 0. E_ID if there is none.
+    pub fn mget_nth<C: Context>(
+        processor: usize,
+        priority: Option<usize>,
+        nth: usize,
+        cx: C,
+    ) -> Result<Option<usize>, Error> {
+        Self::find(Some(processor), priority, nth, cx)
+    }
+
+    fn rotate<C: Context>(processor: Option<usize>, priority: Option<usize>, cx: C) -> Result<(), Error> {
+        let (home, domains) = agendas::<K, C>(processor, cx)?;
+        let rank = match priority {
+            Some(priority) => rank(priority)?,
+            None if is_task::<K, C>() => own_rank::<K, C>(cx)?,
+            None => return Err(Error::PAR),
+        };
+        for domain in domains {
             let service = Service::<K, Placed, C>::enter(domain, cx)?;
-            let ready = &service.agenda(service.here).ready;
+            service.agenda(home).ready.rotate(rank, service.held());
+            service.notify(home);
+            service.finish(());
+        }
+        Ok(())
+    }
+
+    fn load<C: Context>(processor: Option<usize>, priority: Option<usize>, cx: C) -> Result<usize, Error> {
+        let rank = rank_or_own::<K, C>(priority, cx)?;
+        let (home, domains) = agendas::<K, C>(processor, cx)?;
+        let mut count = 0;
+        for domain in domains {
+            let service = Service::<K, Placed, C>::enter(domain, cx)?;
+            count += service.agenda(home).ready.count(rank, service.held());
+            service.leave(());
+        }
+        Ok(count)
+    }
+
+    fn find<C: Context>(
+        processor: Option<usize>,
+        priority: Option<usize>,
+        nth: usize,
+        cx: C,
+    ) -> Result<Option<usize>, Error> {
+        let rank = rank_or_own::<K, C>(priority, cx)?;
+        let (home, domains) = agendas::<K, C>(processor, cx)?;
+        let mut before = 0;
+        for domain in domains {
+            let service = Service::<K, Placed, C>::enter(domain, cx)?;
+            let ready = &service.agenda(home).ready;
             let (found, count) = (ready.nth(rank, nth - before, service.held()), ready.count(rank, service.held()));
             service.leave(());
             if let Some(found) = found {
@@ -167,16 +209,6 @@ impl<K: Kernel> System<K> {
             before += count;
         }
         Ok(None)
-    }
-
-    fn rank_or_own<C: Context>(priority: Option<usize>, cx: C) -> Result<u8, Error> {
-        if !is_task::<K, C>() {
-            return Err(Error::CTX);
-        }
-        match priority {
-            Some(priority) => rank(priority),
-            None => local::<K, C, _>(cx, |here, _| Ok(here.running.get().standing_rank())),
-        }
     }
 
     /// get_tid: the number of the task that runs, or that the handler has interrupted; none if no task does.
@@ -225,7 +257,7 @@ impl<K: Kernel> System<K> {
 
     /// sns_ker: whether the kernel does not run, because it has not started or is about to end.
     pub fn sns_ker() -> bool {
-        K::common().ending.load(core::sync::atomic::Ordering::Relaxed)
+        !K::common().running.load(core::sync::atomic::Ordering::Relaxed)
     }
 
     /// ext_ker: ends the kernel. The termination routine runs on processor 0.
@@ -256,11 +288,32 @@ fn rank(priority: usize) -> Result<u8, Error> {
     if (1..=PRIORITIES).contains(&priority) { Ok(priority as u8 - 1) } else { Err(Error::PAR) }
 }
 
-/// The domains that have an agenda on this processor.
-fn domains<K: Kernel, C: Context>(cx: C) -> Result<impl Iterator<Item = Placed>, Error> {
-    let number = local::<K, C, _>(cx, |here, _| Ok(here.number()))?;
+/// The rank of the caller's base priority.
+fn own_rank<K: Kernel, C: Context>(cx: C) -> Result<u8, Error> {
+    local::<K, C, _>(cx, |here, _| Ok(here.running.get().standing_rank()))
+}
+
+/// The rank of that priority, or of the caller's. E_CTX in a handler.
+fn rank_or_own<K: Kernel, C: Context>(priority: Option<usize>, cx: C) -> Result<u8, Error> {
+    if !is_task::<K, C>() {
+        return Err(Error::CTX);
+    }
+    priority.map_or_else(|| own_rank::<K, C>(cx), rank)
+}
+
+/// A processor, this one if none is given, and the domains whose agendas on it can be worked on from here.
+fn agendas<K: Kernel, C: Context>(
+    processor: Option<usize>,
+    cx: C,
+) -> Result<(&'static Processor<K>, impl Iterator<Item = Placed>), Error> {
+    let here = local::<K, C, _>(cx, |here, _| Ok(here.number()))?;
+    let number = processor.unwrap_or(here);
+    if number >= K::Model::PROCESSORS {
+        return Err(Error::ID);
+    }
+    let own = (number == here).then_some(Placed(Some(here as u8)));
     let shared = (K::Model::PROCESSORS > 1).then_some(Placed(None));
-    Ok([Some(Placed(Some(number as u8))), shared].into_iter().flatten())
+    Ok((K::processor(number), [own, shared].into_iter().flatten()))
 }
 
 impl<K: Kernel> Tcb<K> {

@@ -5,6 +5,7 @@ use super::{State, Task, Waiting};
 use crate::context::{Context, Domain};
 use crate::error::Error;
 use crate::kernel::{Kernel, Numbered};
+use crate::model::Only;
 
 /// What a task waits for: the kind, and the object's ITRON number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +57,8 @@ pub struct TaskReference {
     pub unending: bool,
     /// Its processor, counted from 0.
     pub processor: usize,
+    /// That on which a queued activation begins, if mact_tsk has said it.
+    pub next: Option<usize>,
 }
 
 fn number<T>(table: &[Numbered<T>], block: &T) -> usize {
@@ -109,6 +112,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
             asked_to_end: standing.asked_to_end,
             unending: standing.unending,
             processor: home.number(),
+            next: tcb.home.get().and_then(|home| home.next.get(held)).map(usize::from),
         };
         service.leave(Ok(told))
     }
