@@ -13,7 +13,8 @@
 #define LOG_INFO 6U
 #define LOG_DEBUG 7U
 
-/* Prints a line. Knows %d, %u, %x, %c, %s and %%, with l for long, and a width. LOG_DEBUG is not printed. */
+/* Prints a line. Knows %d, %u, %x, %X, %p, %c, %s and %%, with l for long, and a width, 0 and - before it. What it does
+ * not know it prints as it stands. LOG_DEBUG is not printed. */
 extern void syslog(uint_t prio, const char *format, ...);
 
 #endif

@@ -15,76 +15,117 @@ static void put(LINE *line, char c)
 	}
 }
 
-static void put_number(LINE *line, unsigned long value, unsigned long base, bool negative, int width, char fill)
+/* A conversion: how wide, filled with what, at the left or the right. */
+typedef struct { int width; char fill; bool left; } FORM;
+
+static void put_filled(LINE *line, const char *text, size_t length, FORM form)
 {
-	char digits[24];
-	int count = 0;
+	int room = form.width - (int)length;
+	for (; !form.left && room > 0; room--) {
+		put(line, form.fill);
+	}
+	for (size_t i = 0; i < length; i++) {
+		put(line, text[i]);
+	}
+	for (; room > 0; room--) {
+		put(line, ' ');
+	}
+}
+
+static void put_number(LINE *line, unsigned long value, const char *digits, unsigned long base, bool negative, FORM form)
+{
+	char text[24];
+	size_t at = sizeof(text);
 	do {
-		digits[count++] = "0123456789abcdef"[value % base];
+		text[--at] = digits[value % base];
 		value /= base;
 	} while (value != 0);
-	if (negative) {
-		digits[count++] = '-';
+	if (negative && form.fill == '0' && !form.left) {
+		put(line, '-');
+		form.width--;
 	}
-	for (; width > count; width--) {
-		put(line, fill);
+	else if (negative) {
+		text[--at] = '-';
 	}
-	while (count > 0) {
-		put(line, digits[--count]);
+	put_filled(line, text + at, sizeof(text) - at, form);
+}
+
+static const char *length_of(const char *text, size_t *length)
+{
+	text = text == NULL ? "(null)" : text;
+	for (*length = 0; text[*length] != '\0'; (*length)++) {
 	}
+	return text;
 }
 
 void syslog(uint_t prio, const char *format, ...)
 {
+	static const char small[] = "0123456789abcdef", large[] = "0123456789ABCDEF";
 	LINE line = { .length = 0 };
 	va_list arguments;
 	if (prio >= LOG_DEBUG) {
 		return;
 	}
 	va_start(arguments, format);
-	for (; *format != '\0'; format++) {
+	while (*format != '\0') {
+		const char *begin = format;
+		FORM form = { 0, ' ', false };
 		bool is_long = false;
-		int width = 0;
-		char fill = ' ';
-		if (*format != '%') {
-			put(&line, *format);
+		size_t length;
+		if (*format++ != '%') {
+			put(&line, *begin);
 			continue;
 		}
-		format++;
-		if (*format == '0') {
-			fill = '0';
+		for (; *format == '-' || *format == '0'; format++) {
+			form.left = form.left || *format == '-';
+			form.fill = *format == '0' ? '0' : form.fill;
 		}
-		for (; *format >= '0' && *format <= '9'; format++) {
-			width = width * 10 + (*format - '0');
+		for (; *format >= '0' && *format <= '9' && form.width < LONGEST; format++) {
+			form.width = form.width * 10 + (*format - '0');
 		}
 		if (*format == 'l') {
 			is_long = true;
 			format++;
 		}
-		if (*format == 'd') {
+		switch (*format) {
+		case 'd': {
 			long value = is_long ? va_arg(arguments, long) : va_arg(arguments, int);
 			unsigned long size = value < 0 ? 0UL - (unsigned long)value : (unsigned long)value;
-			put_number(&line, size, 10, value < 0, width, fill);
-		}
-		else if (*format == 'u' || *format == 'x') {
-			unsigned long value = is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned int);
-			put_number(&line, value, *format == 'u' ? 10 : 16, false, width, fill);
-		}
-		else if (*format == 'c') {
-			put(&line, (char)va_arg(arguments, int));
-		}
-		else if (*format == 's') {
-			const char *text = va_arg(arguments, const char *);
-			while (*text != '\0') {
-				put(&line, *text++);
-			}
-		}
-		else if (*format == '%') {
-			put(&line, '%');
-		}
-		else {
+			put_number(&line, size, small, 10, value < 0, form);
 			break;
 		}
+		case 'u':
+		case 'x':
+		case 'X': {
+			unsigned long value = is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned int);
+			put_number(&line, value, *format == 'X' ? large : small, *format == 'u' ? 10 : 16, false, form);
+			break;
+		}
+		case 'p':
+			put_number(&line, (unsigned long)va_arg(arguments, void *), small, 16, false, form);
+			break;
+		case 'c': {
+			char c = (char)va_arg(arguments, int);
+			put_filled(&line, &c, 1, form);
+			break;
+		}
+		case 's': {
+			const char *text = length_of(va_arg(arguments, const char *), &length);
+			form.fill = ' ';
+			put_filled(&line, text, length, form);
+			break;
+		}
+		case '%':
+			put(&line, '%');
+			break;
+		default:
+			/* What is not known stands there as it is. */
+			while (begin < format) {
+				put(&line, *begin++);
+			}
+			continue;
+		}
+		format++;
 	}
 	va_end(arguments);
 	line.text[line.length++] = '\n';

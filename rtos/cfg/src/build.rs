@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fmt::Write;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -63,10 +64,33 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// A program, in a folder that is its own as long as this is there.
+pub struct Built {
+    /// Where the program is.
+    pub program: PathBuf,
+    _folder: File,
+}
+
+/// Takes a folder, after waiting for another call that builds in it or runs what it has built there.
+fn take(folder: &Path) -> Result<File> {
+    let path = folder.join(".lock");
+    let lock = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    match lock.try_lock() {
+        Ok(()) => return Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            eprintln!("waiting for another rtos-cfg that uses {}; --folder names another", folder.display());
+        }
+        Err(TryLockError::Error(_)) => {}
+    }
+    lock.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    Ok(lock)
+}
+
 /// Builds a program.
-pub fn build(order: &Order) -> Result<PathBuf> {
+pub fn build(order: &Order) -> Result<Built> {
     let folder = &order.folder;
     std::fs::create_dir_all(folder.join("src")).with_context(|| format!("cannot make {}", folder.display()))?;
+    let lock = take(folder)?;
     let own = rtos().join("c/include");
     let beside = order.cfg.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut include: Vec<&Path> = vec![folder, &own, beside];
@@ -83,7 +107,7 @@ pub fn build(order: &Order) -> Result<PathBuf> {
     objects.extend(order.target.libraries()?);
     write(&folder.join("Cargo.toml"), &manifest(order.target))?;
     write(&folder.join("build.rs"), &build_script(order.target, &objects))?;
-    cargo(order)
+    Ok(Built { program: cargo(order)?, _folder: lock })
 }
 
 fn compile(source: &Path, object: &Path, target: Target, include: &[&Path]) -> Result<()> {

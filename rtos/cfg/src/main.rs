@@ -1,10 +1,10 @@
 //! `rtos-cfg`: builds an application in C with its `.cfg` file, and runs it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
 use inspect::{Platform, emulator};
 use rtos_cfg::build::{self, Order};
@@ -27,15 +27,15 @@ struct Arguments {
     /// A folder for #include
     #[arg(short = 'I', long)]
     include: Vec<PathBuf>,
-    /// Where everything is made
-    #[arg(long, default_value = "build")]
-    folder: PathBuf,
+    /// Where everything is made; build/NAME-TARGET-PROCESSORS if nothing is said
+    #[arg(long)]
+    folder: Option<PathBuf>,
     /// Run the program: on this machine, or in the board's emulator
     #[arg(long)]
     run: bool,
-    /// For how many seconds it may run in an emulator
-    #[arg(long, default_value_t = 60, requires = "run")]
-    seconds: u64,
+    /// For how many seconds it may run; if nothing is said, 60 in an emulator, and on this machine until it ends
+    #[arg(long, requires = "run")]
+    seconds: Option<u64>,
 }
 
 fn main() -> ExitCode {
@@ -54,22 +54,44 @@ fn go(arguments: Arguments) -> Result<ExitCode> {
         name => Some(name.parse::<Platform>().map_err(|error| anyhow::anyhow!("{error}, and host for this machine"))?),
     };
     let target = Target { platform, processors: arguments.processors.into() };
-    std::fs::create_dir_all(&arguments.folder)
-        .with_context(|| format!("cannot make {}", arguments.folder.display()))?;
-    let folder = arguments.folder.canonicalize()?;
+    let folder = arguments.folder.unwrap_or_else(|| {
+        let name = arguments.cfg.file_stem().unwrap_or_default().to_string_lossy();
+        Path::new("build").join(format!("{name}-{}-{}", arguments.target, arguments.processors))
+    });
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let folder = folder.canonicalize()?;
     let order = Order { cfg: arguments.cfg, sources: arguments.sources, include: arguments.include, target, folder };
-    let program = build::build(&order)?;
+    let built = build::build(&order)?;
     if !arguments.run {
-        println!("{}", program.display());
+        println!("{}", built.program.display());
         return Ok(ExitCode::SUCCESS);
     }
-    let status = match build::image(target, &program) {
+    let limit = arguments.seconds.map(Duration::from_secs);
+    let status = match build::image(target, &built.program) {
         Some(image) => {
-            let run = emulator::run(&image, Duration::from_secs(arguments.seconds))?;
+            let run = emulator::run(&image, limit.unwrap_or(Duration::from_secs(60)))?;
             print!("{}", run.said);
             run.status
         }
-        None => Command::new(&program).status().context("cannot start the program")?.code().unwrap_or(1),
+        None => run_here(&built.program, limit)?,
     };
     Ok(ExitCode::from(u8::try_from(status).unwrap_or(1)))
+}
+
+/// Runs a program on this machine, and ends it when its time is over.
+fn run_here(program: &Path, limit: Option<Duration>) -> Result<i32> {
+    let mut child = Command::new(program).spawn().context("cannot start the program")?;
+    let begin = Instant::now();
+    while limit.is_some() {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.code().unwrap_or(1));
+        }
+        if let Some(limit) = limit.filter(|&limit| begin.elapsed() > limit) {
+            child.kill()?;
+            child.wait()?;
+            bail!("the program did not end within {} s", limit.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(child.wait()?.code().unwrap_or(1))
 }

@@ -10,6 +10,8 @@ fn says(application: &str, target: &str, processors: u8, expected: &str) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{target}-{processors}"));
     let output = Command::new(env!("CARGO_BIN_EXE_rtos-cfg"))
         .args([source.join("app.cfg"), source.join("app.c")])
+        .arg("-I")
+        .arg(source.join("parts"))
         .args(["--target", target, "--processors", &processors.to_string(), "--run", "--folder"])
         .arg(folder)
         .output()
@@ -46,8 +48,20 @@ fn refusals(target: &str, processors: u8) {
     says("tests/refusals", target, processors, expected);
 }
 
+/// A configuration as they are written for TOPPERS.
+fn style(target: &str, processors: u8) {
+    let expected = "before the kernel runs: 1, then 0\n\
+                    flag 0x80000001, priority 10, next processor 0\n\
+                    services of the line: 12\n\
+                    a semaphore from the start: 0, -50\n\
+                    itself: -18 -18 -18 -18\n\
+                    |42   |   ab|-0042|beef|%q|!%|\n";
+    says("tests/style", target, processors, expected);
+}
+
 #[test]
 fn on_this_machine() {
+    style("host", 2);
     example("host", 2);
     handlers("host", 1);
     refusals("host", 2);
@@ -55,6 +69,7 @@ fn on_this_machine() {
 
 #[test]
 fn on_a_cortex_m33() {
+    style("m33", 1);
     example("m33", 1);
     handlers("m33", 2);
     refusals("m33", 1);

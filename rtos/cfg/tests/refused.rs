@@ -68,10 +68,42 @@ fn values_out_of_their_ranges() {
         ("DEF_EXC(4, { 0, one }); DEF_EXC(4, { 0, two });", "exception 4 has a handler already, at app.cfg:3 (E_OBJ)"),
         ("CRE_XYZ(A, { 0 });", "there is no static API 'CRE_XYZ' (E_RSFN)"),
         ("CRE_SEM(1A, { 0, 0, 1 });", "'1A' is not a name"),
+        (
+            "DEF_ICS({ 0, 0 });",
+            "there is no static API 'DEF_ICS'; leave it out, the port has the stack of handlers (E_RSFN)",
+        ),
+        ("/* CRE_SEM(A, { 0, 0, 1 });", "the comment is not closed"),
+        (
+            "CRE_SEM(A, { 0, 0x100000000, 1 });",
+            "the number of resources is 4294967296, and must be from 0 to 1 (E_PAR)",
+        ),
+        ("CRE_MPF(A, { 0, 1 << 24, 1 << 24 });", "the number of blocks is 16777216, and must be from 1 to 1 (E_PAR)"),
+        (
+            "CRE_SEM(A, { 0, 0, 1, 5 });",
+            "this is too much; write CRE_SEM(name, { attribute, number of resources, most resources }); (E_PAR)",
+        ),
+        (
+            "CRE_SEM(A, 0, 0, 1);",
+            "a packet in braces is missing; write CRE_SEM(name, { attribute, number of resources, most resources }); (E_PAR)",
+        ),
+        ("CRE_SPN({ 0 });", "the name is missing; write CRE_SPN(name, { attribute }); (E_PAR)"),
+        ("DEF_OVR(A, { 0, f });", "this is too much; write DEF_OVR({ attribute, function }); (E_PAR)"),
+        (
+            "CRE_ALM(A, { 0, TNFY_SIGSEM });",
+            "the notification was expected; write CRE_ALM(name, { attribute, notification }); (E_PAR)",
+        ),
+        (
+            "CRE_FLG(F, { 0, 0 }); CRE_ALM(A, { 0, { TNFY_SIGSEM, F } });",
+            "F is one of the event flags, not of the semaphores (E_ID)",
+        ),
+        ("CRE_SEM(A, { 0, 0, 1 });", "there is no task in this configuration; CRE_TSK makes one"),
+        ("INCLUDE(\"no.cfg\");", "there is no file no.cfg in ./"),
     ];
     for (number, (statement, what)) in cases.into_iter().enumerate() {
         let said = refused(&format!("value-{number}"), &format!("#include \"app.h\"\n\n{statement}\n"), &[]);
-        assert_eq!(said, format!("app.cfg:3: error: {what}"));
+        // A configuration without a task is told of as a whole.
+        let line = if what.starts_with("there is no task") { 1 } else { 3 };
+        assert_eq!(said, format!("app.cfg:{line}: error: {what}"));
     }
 }
 
@@ -85,6 +117,10 @@ fn every_fault_is_told_at_once() {
 fn what_the_c_compiler_refuses() {
     let said = refused("c", "#include \"app.h\"\n\nCRE_SEM(A, { TA_NULL, UNKNOWN, 1 });\n", &[]);
     assert!(said.contains("app.cfg:3:") && said.contains("UNKNOWN"), "{said}");
+    let said = refused("constant", "#include \"app.h\"\n\nextern int x;\nCRE_SEM(A, { TA_NULL, x, 1 });\n", &[]);
+    assert!(said.contains("extern"), "{said}");
+    let said = refused("word", "#include \"app.h\"\n\nCRE_SEM(E_OK, { TA_NULL, 0, 1 });\n", &[]);
+    assert!(said.contains("app.cfg:3:") && said.contains("'E_OK' is a word of kernel.h already (E_OBJ)"), "{said}");
     let said = refused("function", "#include \"app.h\"\n\nCRE_TSK(A, { 0, 0, nobody, 5, 65536, NULL });\n", &[]);
     assert!(said.contains("app.cfg:3:") && said.contains("nobody"), "{said}");
 }
@@ -101,4 +137,30 @@ fn what_the_preprocessor_leaves_out_is_not_there() {
 fn a_function_that_no_source_defines() {
     let said = refused("undefined", TASK, &[]);
     assert_eq!(said, "no source defines task; name every source in C behind the .cfg file");
+}
+
+#[test]
+fn two_at_once_take_turns() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("at-once");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("app.h"), "extern void task(EXINF exinf);\n").unwrap();
+    std::fs::write(folder.join("right.cfg"), TASK).unwrap();
+    std::fs::write(folder.join("wrong.cfg"), format!("{TASK}CRE_SEM(S, {{ TA_NULL, 0, 1 }});\n")).unwrap();
+    for (name, what) in [("right", "1"), ("wrong", "2")] {
+        let says = format!(
+            "#include <kernel.h>\n#include <t_syslog.h>\nvoid task(EXINF exinf) {{ (void)exinf; syslog(LOG_NOTICE, \"{what}\"); (void)ext_ker(); }}\n"
+        );
+        std::fs::write(folder.join(format!("{name}.c")), says).unwrap();
+    }
+    let start = |name: &str| {
+        Command::new(env!("CARGO_BIN_EXE_rtos-cfg"))
+            .current_dir(&folder)
+            .args([format!("{name}.cfg"), format!("{name}.c")])
+            .args(["--folder", "build", "--run", "--seconds", "60"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let said = [start("right"), start("wrong")].map(|child| child.wait_with_output().unwrap().stdout);
+    assert_eq!(said.map(|said| String::from_utf8(said).unwrap()), ["1\n", "2\n"]);
 }

@@ -1,0 +1,50 @@
+/* What the configuration says is what the kernel has. */
+#include "app.h"
+#include <t_syslog.h>
+#include "kernel_cfg.h"
+
+static bool_t before;
+static int order;
+
+void initialise(EXINF exinf)
+{
+	before = sns_ker() && exinf == 7;
+}
+
+void idle_task(EXINF exinf)
+{
+	(void)exinf;
+}
+
+void first_isr(EXINF exinf)
+{
+	order = order * 10 + (int)exinf;
+}
+
+void second_isr(EXINF exinf)
+{
+	order = order * 10 + (int)exinf;
+	(void)sig_sem(fn);
+}
+
+void main_task(EXINF exinf)
+{
+	T_RFLG flag = { 0, 0 };
+	T_RTSK task;
+	PRI priority = 0;
+	ER taken;
+	(void)exinf;
+	(void)ref_flg(Some, &flag);
+	(void)ref_tsk(TSK_SELF, &task);
+	(void)get_pri(TSK_SELF, &priority);
+	syslog(LOG_NOTICE, "before the kernel runs: %d, then %d", before, sns_ker());
+	syslog(LOG_NOTICE, "flag 0x%08lX, priority %d, next processor %d", (unsigned long)flag.flgptn, priority, task.actprc);
+	(void)ras_int(LINE);
+	(void)wai_sem(fn);
+	syslog(LOG_NOTICE, "services of the line: %d", order);
+	taken = pol_sem(Port);
+	syslog(LOG_NOTICE, "a semaphore from the start: %d, %d", taken, pol_sem(Port));
+	syslog(LOG_NOTICE, "itself: %d %d %d %d", ter_tsk(TSK_SELF), ras_ter(TSK_SELF), rel_wai(TSK_SELF), rsm_tsk(TSK_SELF));
+	syslog(LOG_NOTICE, "|%-5d|%5s|%05d|%x|%q|%c%%|", 42, "ab", -42, 0xbeefU, '!');
+	(void)ext_ker();
+}
