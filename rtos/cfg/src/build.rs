@@ -107,20 +107,27 @@ pub fn build(order: &Order) -> Result<Built> {
     objects.extend(order.target.libraries()?);
     write(&folder.join("Cargo.toml"), &manifest(order.target))?;
     write(&folder.join("build.rs"), &build_script(order.target, &objects))?;
-    Ok(Built { program: cargo(order)?, _folder: lock })
+    Ok(Built { program: cargo(order, &config)?, _folder: lock })
 }
 
 fn compile(source: &Path, object: &Path, target: Target, include: &[&Path]) -> Result<()> {
     let (compiler, options) = target.compiler();
     let mut command = Command::new(compiler);
     command.args(options).args(["-O2", "-Wall", "-c", "-o"]).arg(object);
+    let made = source.ends_with("kernel_cfg.c");
+    if made {
+        command.args(values::WITH_LINES);
+    }
     command.args(include.iter().flat_map(|path| [Path::new("-I"), path])).arg(source);
     let output = command.output().with_context(|| target.cannot_compile())?;
     let said = String::from_utf8_lossy(&output.stderr);
+    let said = if made { values::told(&said) } else { said.trim_end().to_string() };
     if !output.status.success() {
-        bail!("{}", said.trim_end());
+        bail!("{said}");
     }
-    eprint!("{said}");
+    if !said.is_empty() {
+        eprintln!("{said}");
+    }
     Ok(())
 }
 
@@ -156,7 +163,7 @@ fn build_script(target: Target, objects: &[PathBuf]) -> String {
     text + "}\n"
 }
 
-fn cargo(order: &Order) -> Result<PathBuf> {
+fn cargo(order: &Order, config: &model::Config) -> Result<PathBuf> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(&order.folder).args(["build", "--quiet", "--release"]);
     let made = order.folder.join("target");
@@ -174,7 +181,11 @@ fn cargo(order: &Order) -> Result<PathBuf> {
         let said = String::from_utf8_lossy(&output.stderr);
         let missing = undefined(&said);
         if !missing.is_empty() {
-            bail!("no source defines {}; name every source in C behind the .cfg file", missing.join(", "));
+            let told = missing.iter().map(|name| match config.functions().find(|function| function.text == *name) {
+                Some(function) => format!("{}: error: no source defines {name}\n", function.place),
+                None => format!("no source defines {name}\n"),
+            });
+            bail!("{}name every source in C behind the .cfg file", told.collect::<String>());
         }
         bail!("cannot build the program:\n{}", said.trim_end());
     }

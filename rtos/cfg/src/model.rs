@@ -142,6 +142,21 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The functions of the application that the configuration names.
+    pub fn functions(&self) -> impl Iterator<Item = &C> {
+        let of_objects = self.objects.iter().filter_map(|object| match &object.what {
+            What::Task { entry, .. } => Some(entry),
+            What::Cyclic { notify: Notify::Handler(function, _), .. }
+            | What::Alarm { notify: Notify::Handler(function, _) } => Some(function),
+            _ => None,
+        });
+        let of_routines = self.initial.iter().chain(&self.terminal).map(|(function, _)| function);
+        let of_handlers = self.exceptions.iter().map(|handler| &handler.function).chain(&self.overrun);
+        of_objects.chain(of_routines).chain(of_handlers).chain(self.services.iter().map(|service| &service.handler))
+    }
+}
+
 /// The names of the objects, by kind, in their order: what `kernel_cfg.h` needs before anything is computed.
 pub fn names(items: &[Item], present: impl Fn(usize) -> bool) -> BTreeMap<&'static str, Vec<String>> {
     let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();

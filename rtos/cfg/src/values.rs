@@ -1,8 +1,8 @@
 //! Numbers in a configuration: C expressions, which the C compiler for the target computes.
 //!
-//! Each expression is written into a function as the operand of an empty assembly statement, under a `#line` with its
-//! place, so that an error of the compiler names the `.cfg` file. The compiler's assembly holds the values. The lines of
-//! the preprocessor stay between them, so that a statement that they leave out has no value.
+//! Each expression is the value of a constant, under a `#line` with its place, so that an error of the compiler names the
+//! `.cfg` file, and an empty assembly statement writes the constant into the compiler's assembly. The lines of the
+//! preprocessor stay between them, so that a statement that they leave out has no value.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,14 +19,16 @@ use crate::target::Target;
 /// The value of each number: by the place of its statement among the items, and its own among the statement's fields.
 pub type Values = BTreeMap<(usize, usize), i64>;
 
-/// A number in four pieces, which any compiler can write into its assembly, whatever its own numbers are.
+/// A number is written in four pieces, which any compiler can write into its assembly, whatever its own numbers are.
 const BEGINNING: &str = r#"
-#define KERNEL_PIECE(value, shift) ((int)((unsigned long long)(long long)(value) >> (shift) & 0xffff))
-#define KERNEL_VALUE(name, value) \
-  __asm__ volatile("\n->" name " %c0 %c1 %c2 %c3" : : "i"(KERNEL_PIECE(value, 48)), "i"(KERNEL_PIECE(value, 32)), \
-                   "i"(KERNEL_PIECE(value, 16)), "i"(KERNEL_PIECE(value, 0)))
+#define KERNEL_PIECE(shift) "i"((int)((unsigned long long)kernel_value >> (shift) & 0xffff))
+#define KERNEL_WRITE(name) \
+  __asm__ volatile("\n->" name " %c0 %c1 %c2 %c3" : : KERNEL_PIECE(48), KERNEL_PIECE(32), KERNEL_PIECE(16), KERNEL_PIECE(0))
 #include <kernel.h>
 "#;
+
+/// Makes the compiler tell file and line, and not text that does not stand there.
+pub(crate) const WITH_LINES: [&str; 2] = ["-fno-diagnostics-show-caret", "-fno-show-column"];
 
 /// Computes the numbers of all statements. One that the preprocessor leaves out has no values.
 pub fn compute(items: &[Item], target: Target, include: &[&Path], folder: &Path) -> Result<Values> {
@@ -45,12 +47,17 @@ pub fn compute(items: &[Item], target: Target, include: &[&Path], folder: &Path)
         match item {
             Item::Directive(line, place) => writeln!(source, "{}\n{line}", place.directive())?,
             Item::Statement(statement) => {
-                writeln!(source, "void kernel_values_{number}(void) {{ KERNEL_VALUE(\"{number}.-1\", 0);")?;
+                writeln!(source, "void kernel_values_{number}(void) {{")?;
+                writeln!(source, "{{ static const long long kernel_value = 0; KERNEL_WRITE(\"{number}.-1\"); }}")?;
                 // What does not have its shape is told of when it is known to be there.
                 let fields = Shape::of(&statement.name).and_then(|shape| shape.fields(statement).ok());
                 for (index, (field, argument)) in fields.into_iter().flatten().enumerate() {
                     if let ((_, Kind::Number), Argument::Text(text, place)) = (field, argument) {
-                        writeln!(source, "{}\nKERNEL_VALUE(\"{number}.{index}\", {text});", place.directive())?;
+                        let value = format!(
+                            "static const long long kernel_value =\n{}\n(long long)({text});",
+                            place.directive()
+                        );
+                        writeln!(source, "{{ {value} KERNEL_WRITE(\"{number}.{index}\"); }}")?;
                     }
                 }
                 writeln!(source, "}}")?;
@@ -61,14 +68,20 @@ pub fn compute(items: &[Item], target: Target, include: &[&Path], folder: &Path)
     std::fs::write(&file, source).with_context(|| format!("cannot write {}", file.display()))?;
     let (compiler, options) = target.compiler();
     let mut command = Command::new(compiler);
-    command.env("LC_ALL", "C").args(options).args(["-O1", "-w", "-S", "-o", "-"]);
+    command.args(options).args(WITH_LINES).args(["-O1", "-w", "-S", "-o", "-"]);
     command.args(include.iter().flat_map(|path| [Path::new("-I"), path])).arg(&file);
     let output = command.output().with_context(|| target.cannot_compile())?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{}", said.trim_end().replace("impossible constraint in 'asm'", "this is not a constant"));
+        bail!("{}", told(&String::from_utf8_lossy(&output.stderr)));
     }
     Ok(read(&String::from_utf8_lossy(&output.stdout)))
+}
+
+/// What a compiler says of a source that is made here, without its own names.
+pub(crate) fn told(said: &str) -> String {
+    let lines =
+        said.lines().filter(|line| !line.contains(": In function ") && !line.contains(": note: each undeclared"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn read(assembly: &str) -> Values {
