@@ -1,5 +1,7 @@
 //! What a program for one processor must not hold, and what services may cost.
 
+use std::process::Command;
+
 use inspect::code::{Code, Instruction};
 use inspect::table::count_in;
 use inspect::{Model, Platform, image};
@@ -90,6 +92,25 @@ fn all_of_it_is_found_in_a_program_for_two() {
         for kind in kinds {
             assert!(found.contains(kind), "{platform} has no {kind}");
         }
+    }
+}
+
+/// How many bytes the static variable takes in which the kernel keeps its processors.
+fn size_of_the_processors(platform: Platform, model: Model) -> u32 {
+    let image = image::build("scenarios", platform, model).unwrap();
+    let symbols = Command::new("arm-none-eabi-nm").args(["--print-size", "--demangle=rust"]).arg(&image.path).output();
+    let symbols = String::from_utf8(symbols.unwrap().stdout).unwrap();
+    let line = symbols.lines().find(|line| line.ends_with("::KERNEL_PROCESSOR"));
+    let size = line.and_then(|line| line.split_whitespace().nth(1)).unwrap_or_else(|| panic!("{platform}:\n{symbols}"));
+    u32::from_str_radix(size, 16).unwrap()
+}
+
+/// With one entry there is nothing to look up; and that one has no second agenda, of which the queues alone are 16 words.
+#[test]
+fn there_is_no_table_of_processors_in_a_program_for_one() {
+    for platform in Platform::ALL {
+        let [one, two] = [Model::Uni, Model::Multi].map(|model| size_of_the_processors(platform, model));
+        assert!(one + 16 * 4 < two / 2, "{platform}: one processor takes {one} bytes, two take {two}");
     }
 }
 
