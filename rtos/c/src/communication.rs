@@ -16,7 +16,6 @@ of_object! {
     tsnd_pdq(word: usize, priority: i32, tmo: u32) => PriorityDataQueue::tsnd(word, priority as usize, timeout(tmo)?);
     ini_pdq() => PriorityDataQueue::ini();
     ini_mbf() => MessageBuffer::ini();
-    rel_mpf(block: *mut u8) => MemoryPool::rel_at(block);
 }
 
 /// See [`DataQueue::rcv`].
@@ -204,6 +203,12 @@ pub unsafe fn tget_mpf<K: Kernel>(id: Id, block: *mut *mut u8, tmo: u32) -> Er {
     let result = (|| MemoryPool::<K, _>::by_number(id)?.tget(timeout(tmo)?, Anywhere))();
     // SAFETY: as C says.
     unsafe { give(block, result.map(|block: Block| block.as_ptr())) }
+}
+
+/// See [`MemoryPool::rel_at`].
+pub unsafe fn rel_mpf<K: Kernel>(id: Id, block: *mut u8) -> Er {
+    // SAFETY: as C says.
+    crate::er(MemoryPool::<K, _>::by_number(id).and_then(|pool| unsafe { pool.rel_at(block, Anywhere) }))
 }
 
 /// See [`MemoryPool::ini`].

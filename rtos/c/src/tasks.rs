@@ -190,9 +190,9 @@ pub unsafe fn ena_ter<K: Kernel>() -> Er {
     er(Current::<K>::enable_termination(Anywhere))
 }
 
-/// See [`Current::termination_disabled`]. False where there is no task.
+/// See [`Current::termination_disabled`].
 pub unsafe fn sns_ter<K: Kernel>() -> bool {
-    Current::<K>::termination_disabled(Anywhere) == Ok(true)
+    Current::<K>::termination_disabled()
 }
 
 /// T_ROVR.

@@ -229,7 +229,7 @@ unsafe impl Kernel for App {
     type Model = Multi<PROCESSORS>;
     type Overrun = rtos::Without;
 
-    fn processor(number: usize) -> &'static Processor<Self> {
+    unsafe fn processor(number: usize) -> &'static Processor<Self> {
         &world().processors[number]
     }
     fn common() -> &'static Common<Self> {

@@ -73,7 +73,7 @@ impl<K: Kernel, D: Domain> Alarm<K, D> {
     /// ref_alm: in how many microseconds it is due; none if it is stopped.
     pub fn refer<C: Context>(self, cx: C) -> Result<Option<u32>, Error> {
         let service = self.enter_in_task(cx)?;
-        let left = crate::notify::left::<K>(&self.block.deadline, service.held());
+        let left = crate::notify::ahead::<K>(&self.block.deadline, service.held());
         service.leave(Ok(left))
     }
 }
@@ -81,6 +81,7 @@ impl<K: Kernel, D: Domain> Alarm<K, D> {
 impl<K: Kernel> AlarmBlock<K> {
     /// Describes an alarm notification with a handler of any origin.
     pub const fn foreign<D: Domain>(handler: Handler) -> Self {
+        handler.check::<D>();
         AlarmBlock {
             handler,
             deadline: Deadline::new(),
@@ -99,5 +100,5 @@ impl<K: Kernel> AlarmBlock<K> {
 /// It is due, and was taken out of the heap.
 pub(crate) fn due<K: Kernel, D: Domain, C: Context>(alarm: &'static AlarmBlock<K>, service: Service<K, D, C>) {
     service.leave(());
-    alarm.handler.call();
+    alarm.handler.call::<K>();
 }

@@ -45,7 +45,7 @@ pub fn audit<K: Kernel>() -> Result<bool, Finding> {
 fn everything<K: Kernel>(here: &'static Processor<K>, held: Held<'_>) -> Result<(), Finding> {
     agenda(&here.own, here, held)?;
     for number in 0..K::Model::PROCESSORS {
-        let processor = K::processor(number);
+        let processor = Processor::<K>::of(number);
         if let Some(shared) = crate::model::Only::get(&processor.shared) {
             agenda(shared, processor, held)?;
         }
@@ -97,7 +97,7 @@ fn task<K: Kernel>(tcb: &'static Tcb<K>, number: usize, held: Held<'_>) -> Resul
     let state = tcb.state.get(held);
     let home = match crate::model::Only::get(&tcb.home) {
         Some(home) => home.processor.get(),
-        None => K::processor(0),
+        None => Processor::<K>::of(0),
     };
     let ready = home.shared().ready.queue_of(usize::from(tcb.priority.get()) % PRIORITIES);
     should(

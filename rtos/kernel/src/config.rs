@@ -136,8 +136,10 @@ macro_rules! kernel {
             static KERNEL_COMMON: $crate::Common<$kernel> = $crate::Common::NEW;
             static KERNEL_SLOTS: [[[$crate::storage::Slot<$kernel>; KERNEL_DEADLINES]; 2]; KERNEL_PROCESSORS] =
                 [const { [const { [const { $crate::storage::Slot::EMPTY }; KERNEL_DEADLINES] }; 2] }; KERNEL_PROCESSORS];
-            static KERNEL_INTERRUPTS: &[$crate::Interrupt] = &[$($($interrupt),*)?];
-            static KERNEL_EXCEPTIONS: &[$crate::Exception] = &[$($($exception),*)?];
+            static KERNEL_INTERRUPTS: &[$crate::Interrupt] =
+                $crate::Interrupt::checked(&[$($($interrupt),*)?], KERNEL_PROCESSORS);
+            static KERNEL_EXCEPTIONS: &[$crate::Exception] =
+                $crate::Exception::checked(&[$($($exception),*)?], KERNEL_PROCESSORS);
             static KERNEL_OVERRUN: &[$crate::OverrunHandler<$kernel>] = &[$($overrun)?];
 
             // SAFETY: the statics are those above, which nothing else can name.
@@ -147,8 +149,8 @@ macro_rules! kernel {
                 type Overrun = $crate::presence!($($overrun)?);
 
                 #[inline(always)]
-                fn processor(number: usize) -> &'static $crate::Processor<Self> {
-                    // SAFETY: the kernel asks only for processors that there are.
+                unsafe fn processor(number: usize) -> &'static $crate::Processor<Self> {
+                    // SAFETY: the caller says that there is that one.
                     unsafe { KERNEL_PROCESSOR.get_unchecked(number) }
                 }
 

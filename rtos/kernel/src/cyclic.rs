@@ -79,7 +79,7 @@ impl<K: Kernel, D: Domain> Cyclic<K, D> {
     pub fn refer<C: Context>(self, cx: C) -> Result<Option<u32>, Error> {
         let service = self.enter_in_task(cx)?;
         let started = self.block.started.get(service.held());
-        let left = crate::notify::left::<K>(&self.block.deadline, service.held());
+        let left = crate::notify::ahead::<K>(&self.block.deadline, service.held());
         service.leave(Ok(if started { left } else { None }))
     }
 }
@@ -88,6 +88,7 @@ impl<K: Kernel> CyclicBlock<K> {
     /// Describes a cyclic notification with a handler of any origin.
     pub const fn foreign<D: Domain>(period: u32, handler: Handler) -> Self {
         let class = Class::of::<K::Model, D>();
+        handler.check::<D>();
         assert!(period >= 1 && period <= LONGEST, "a period is at least a microsecond and at most 4000 seconds");
         CyclicBlock {
             handler,
@@ -138,5 +139,5 @@ pub(crate) fn due<K: Kernel, D: Domain, C: Context>(
     let home = TimerHome::get(&cyclic.home, &service);
     service.set_deadline_at(home, Event::Cyclic(cyclic), at.wrapping_add(cyclic.period), now);
     service.leave(());
-    cyclic.handler.call();
+    cyclic.handler.call::<K>();
 }

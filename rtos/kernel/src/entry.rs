@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use crate::model::{Model, Only};
 use crate::notify::TimerHome;
 use crate::port::{Port, Stacks, StacksOf};
+use crate::processor::Processor;
 use crate::service::{Service, dispatch, here};
 use crate::task::State;
 
@@ -18,7 +19,7 @@ pub unsafe fn start<K: Kernel>() -> ! {
     // SAFETY: no other processor runs yet, and this one is locked.
     let held = unsafe { Held::assume() };
     for number in 0..K::Model::PROCESSORS {
-        let processor = K::processor(number);
+        let processor = Processor::<K>::of(number);
         let [own, shared] = K::slots(number);
         processor.start(own, shared, held);
         // SAFETY: the idle task does not run yet.
@@ -30,10 +31,10 @@ pub unsafe fn start<K: Kernel>() -> ! {
         // SAFETY: the task does not run yet.
         unsafe { StacksOf::<K>::prepare(&tcb.saved) };
         if let Some(home) = tcb.home.get() {
-            home.processor.set(K::processor(tcb.class.initial()), held);
+            home.processor.set(Processor::<K>::of(tcb.class.initial()), held);
         }
         if tcb.active {
-            let home = K::processor(tcb.class.initial());
+            let home = Processor::<K>::of(tcb.class.initial());
             tcb.state.set(State::Ready, held);
             let agenda = if task.domain.0.is_none() { home.shared() } else { &home.own };
             agenda.ready.insert(tcb, held);
@@ -47,7 +48,7 @@ pub unsafe fn start<K: Kernel>() -> ! {
     }
     let now = K::common().clock.now::<K>();
     for cyclic in K::cyclics().iter().filter(|cyclic| cyclic.block.active) {
-        let home = K::processor(cyclic.domain.0.map_or(cyclic.block.class.initial(), usize::from));
+        let home = Processor::<K>::of(cyclic.domain.0.map_or(cyclic.block.class.initial(), usize::from));
         // SAFETY: nobody else runs.
         let service = unsafe { Service::<K, Placed, Anywhere>::taken(cyclic.domain, home) };
         cyclic.block.start(now, &service);
@@ -87,20 +88,25 @@ pub fn preempt<K: Kernel>() {
     let held = unsafe { Held::assume() };
     if here.dispatching.get(held) {
         let (current, next) = (here.running.get(), here.choose());
-        if crate::task::term::must_end(current, held) {
-            crate::task::term::exit_from::<K, Placed>(Placed(current.class.pinned().map(|place| place as u8)));
-        }
         if !core::ptr::eq(current, next) {
             dispatch(here, current, next);
         }
     }
 }
 
-/// Gives way to the task that should run, after a service that has let it.
+/// Gives way to the task that should run, after a service that has let it; or ends the task that runs, if that was asked
+/// of it meanwhile.
 pub(crate) fn give_way<K: Kernel>() {
     let mask = K::Port::lock();
     if K::Port::was_locked(mask) {
         return;
+    }
+    let here = here::<K>(Known::Later);
+    // SAFETY: the processor is locked, and what is looked at is its own, or changed by it alone.
+    let held = unsafe { Held::assume() };
+    let me = here.running.get();
+    if here.dispatching.get(held) && me.asked_to_end.get(held) && !me.unending.get(held) {
+        crate::task::term::exit_from::<K, Placed>(Placed::place(me.class.pinned()));
     }
     preempt::<K>();
     // SAFETY: nothing follows.
@@ -125,7 +131,7 @@ pub fn interrupted<K: Kernel>() {
 pub fn interrupt<K: Kernel>(line: u32) {
     let mut served = false;
     for interrupt in K::interrupts().iter().filter(|interrupt| interrupt.line == line) {
-        interrupt.handler.call();
+        interrupt.handler.call::<K>();
         served = true;
     }
     if !served {
@@ -144,7 +150,7 @@ pub fn should_dispatch<K: Kernel>() -> bool {
     let current = here.running.get();
     // SAFETY: the port has locked the processor, and what is looked at is its own.
     let held = unsafe { Held::assume() };
-    here.dispatching.get(held) && (!core::ptr::eq(current, here.choose()) || crate::task::term::must_end(current, held))
+    here.dispatching.get(held) && !core::ptr::eq(current, here.choose())
 }
 
 /// Ends the kernel on this processor, which is locked.
@@ -167,7 +173,7 @@ pub(crate) fn end<K: Kernel>() -> ! {
 /// idle tasks.
 pub fn stacks<K: Kernel>() -> impl Iterator<Item = (usize, usize)> {
     let tasks = K::tasks().iter().map(|task| task.block);
-    let idle = (0..K::Model::PROCESSORS).map(|number| K::processor(number).idle());
+    let idle = (0..K::Model::PROCESSORS).map(|number| Processor::<K>::of(number).idle());
     tasks.chain(idle).map(|tcb| (tcb.saved.limit as usize, tcb.saved.top as usize))
 }
 

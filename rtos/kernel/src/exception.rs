@@ -11,6 +11,7 @@ use core::ffi::c_void;
 use crate::context::{InHandler, Known, Shared};
 use crate::kernel::Kernel;
 use crate::port::Port;
+use crate::processor::Processor;
 
 /// A handler for one kind of CPU exception: DEF_EXC.
 #[derive(Clone, Copy)]
@@ -40,6 +41,19 @@ impl Exception {
     /// Which exception it is for.
     pub const fn number(&self) -> u32 {
         self.number
+    }
+
+    /// These, if they are for processors that there are.
+    #[doc(hidden)]
+    pub const fn checked(all: &'static [Self], processors: usize) -> &'static [Self] {
+        let mut number = 0;
+        while number < all.len() {
+            if let Some(processor) = all[number].processor {
+                assert!(processor < processors, "an exception is handled on a processor that there is not");
+            }
+            number += 1;
+        }
+        all
     }
 
     /// It is for exceptions of that processor only, counted from 0.
@@ -117,9 +131,12 @@ pub(crate) fn raise<K: Kernel>(mut raised: Raised) -> bool {
     unsafe { K::Port::unlock(mask) };
     let (number, mut handled) = (raised.number, false);
     for exception in K::exceptions().iter().filter(|exception| exception.number == number) {
-        if exception.processor.is_none_or(|place| core::ptr::eq(K::processor(place), here)) {
+        if exception.processor.is_none_or(|place| core::ptr::eq(Processor::<K>::of(place), here)) {
             // SAFETY: whoever made the handler says that it can be called so.
             unsafe { (exception.function)((&raw mut raised).cast()) };
+            if !K::Port::was_locked(mask) {
+                crate::notify::left::<K>();
+            }
             handled = true;
         }
     }

@@ -41,6 +41,19 @@ impl Interrupt {
         self
     }
 
+    /// These, if their handlers were written for the processors that serve them, of which there are so many.
+    #[doc(hidden)]
+    pub const fn checked(all: &'static [Self], processors: usize) -> &'static [Self] {
+        let mut number = 0;
+        while number < all.len() {
+            let Interrupt { processor, handler, .. } = &all[number];
+            assert!(*processor < processors, "an interrupt is served by a processor that there is not");
+            assert!(handler.fits(*processor), "an interrupt's handler was written for another processor");
+            number += 1;
+        }
+        all
+    }
+
     /// Which line it is.
     pub fn line(&self) -> u32 {
         self.line

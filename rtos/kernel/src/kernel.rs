@@ -37,8 +37,11 @@ pub unsafe trait Kernel: Sized + 'static {
     /// Whether there is an overrun handler.
     type Overrun: Presence;
 
-    /// The processor of that number, which is below [`Model::PROCESSORS`].
-    fn processor(number: usize) -> &'static Processor<Self>;
+    /// The processor of that number.
+    ///
+    /// # Safety
+    /// The number is below [`Model::PROCESSORS`].
+    unsafe fn processor(number: usize) -> &'static Processor<Self>;
     /// What belongs to no processor.
     fn common() -> &'static Common<Self>;
     /// Memory for the deadlines of a processor: its own and the shared ones.

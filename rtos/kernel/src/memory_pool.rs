@@ -178,11 +178,18 @@ impl<K: Kernel, D: Domain> MemoryPool<K, D> {
     /// rel_mpf: gives a block back, or to the first task that waits for one. E_PAR if it is not one of this pool, which
     /// then nobody owns any more.
     pub fn rel<C: Context>(self, block: Block, cx: C) -> Result<(), Error> {
-        self.rel_at(block.as_ptr(), cx)
+        self.give_back(block.as_ptr(), cx)
     }
 
     /// rel_mpf for an address: E_PAR if it is not that of a block of this pool that is given out.
-    pub fn rel_at<C: Context>(self, start: *mut u8, cx: C) -> Result<(), Error> {
+    ///
+    /// # Safety
+    /// If there is a [`Block`] of that address, nobody uses it any more.
+    pub unsafe fn rel_at<C: Context>(self, start: *mut u8, cx: C) -> Result<(), Error> {
+        self.give_back(start, cx)
+    }
+
+    fn give_back<C: Context>(self, start: *mut u8, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
         let held = service.held();
         let Some(index) = self.block.given_out(start, held) else { return service.leave(Err(Error::PAR)) };

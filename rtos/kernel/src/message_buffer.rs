@@ -216,12 +216,14 @@ impl<K: Kernel, D: Domain> MessageBuffer<K, D> {
             serve_senders(service, self.block);
             return Some(length);
         }
-        // Without memory, the message goes from one task to the other.
+        // Without memory, or with too little for it, the message goes from one task to the other.
         let sender = self.block.senders.tasks.first(held)?;
         let Waiting::SendMessage(_, message, length) = sender.waiting.get(held) else { return None };
         // SAFETY: the caller has room for the longest message, and the sender waits until it is woken.
         unsafe { core::ptr::copy_nonoverlapping(message, buffer, length) };
         service.wake_first(&self.block.senders.tasks, Ok(0));
+        // The message of the next may fit where this one did not.
+        serve_senders(service, self.block);
         Some(length)
     }
 }

@@ -140,7 +140,7 @@ impl<K: Kernel, D: Domain> Mutex<K, D> {
         let held = service.held();
         let me = service.running();
         if let Protocol::Ceiling(ceiling) = self.block.protocol
-            && me.standing.get(held).base < ceiling
+            && me.base.get() < ceiling
         {
             return Err(Error::ILUSE);
         }
@@ -251,13 +251,16 @@ pub(crate) fn ceilings_allow<K: Kernel>(tcb: &Tcb<K>, rank: u8, held: Held<'_>) 
 /// makes the task the last of its priority even if it stays the same, unless a mutex decides.
 pub(crate) fn settle<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>, place: Place) {
     let held = service.held();
-    let base = tcb.standing.get(held).base;
+    let base = tcb.base.get();
     let given = mutexes(tcb, held).filter_map(|mutex| mutex.gives(held)).min();
-    let rank = given.map_or(base, |given| given.min(base));
-    if rank == tcb.priority.get() && (place == Place::First || given.is_some()) {
+    let (rank, place) = match given.filter(|&given| given <= base) {
+        Some(given) => (given, Place::First),
+        None => (base, place),
+    };
+    if rank == tcb.priority.get() && place == Place::First {
         return;
     }
-    change_priority(service, tcb, rank, if given.is_some() { Place::First } else { place });
+    change_priority(service, tcb, rank, place);
     // Whoever holds what the task waits for may have inherited from it.
     if let Waiting::Mutex(mutex) = tcb.waiting.get(held) {
         settle_owner(service, mutex);
@@ -267,7 +270,7 @@ pub(crate) fn settle<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C
 /// Whether a task has the priority that its base and its mutexes make.
 pub(crate) fn is_settled<K: Kernel>(tcb: &Tcb<K>, held: Held<'_>) -> bool {
     let given = mutexes(tcb, held).filter_map(|mutex| mutex.gives(held)).min();
-    let base = tcb.standing.get(held).base;
+    let base = tcb.base.get();
     tcb.priority.get() == given.map_or(base, |given| given.min(base))
 }
 

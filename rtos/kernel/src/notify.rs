@@ -3,11 +3,12 @@
 use core::ffi::c_void;
 
 use crate::cell::{Held, Published};
-use crate::context::{Context, Domain, InHandler};
+use crate::context::{Context, Domain, InHandler, Known, Placed};
 use crate::error::Error;
 use crate::heap::{Deadline, is_due};
 use crate::kernel::Kernel;
 use crate::model::{Initial, Model, Only};
+use crate::port::Port;
 use crate::processor::Processor;
 use crate::service::Service;
 use crate::task::Class;
@@ -17,6 +18,8 @@ use crate::task::Class;
 pub struct Handler {
     function: unsafe extern "C" fn(*mut c_void),
     argument: *mut c_void,
+    /// What it was written for.
+    domain: Placed,
 }
 
 // SAFETY: the argument is a value for the function; the kernel does not use it.
@@ -29,7 +32,7 @@ impl Handler {
     pub const fn new<D: Domain, F: Fn(InHandler<D>) + Copy + 'static>(body: F) -> Self {
         const { assert!(size_of::<F>() == 0, "a handler captures nothing") };
         let _ = body;
-        Handler { function: call::<D, F>, argument: core::ptr::null_mut() }
+        Handler { function: call::<D, F>, argument: core::ptr::null_mut(), domain: Placed::of::<D>() }
     }
 
     /// A C function.
@@ -37,13 +40,32 @@ impl Handler {
     /// # Safety
     /// The function can be called with that argument, at any time, on any processor that the object's class allows.
     pub const unsafe fn foreign(function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void) -> Self {
-        Handler { function, argument }
+        Handler { function, argument, domain: Placed(None) }
+    }
+
+    /// Whether that processor may call it.
+    pub(crate) const fn fits(&self, processor: usize) -> bool {
+        match self.domain.0 {
+            None => true,
+            Some(place) => place as usize == processor,
+        }
+    }
+
+    /// Panics, at compile time, if it was written for another domain than that of the object that calls it.
+    pub(crate) const fn check<D: Domain>(&self) {
+        let suits = match (self.domain.0, Placed::of::<D>().0) {
+            (None, _) => true,
+            (Some(written), Some(called)) => written == called,
+            (Some(_), None) => false,
+        };
+        assert!(suits, "the handler was written for another domain than that of the object that calls it");
     }
 
     #[inline(always)]
-    pub(crate) fn call(self) {
+    pub(crate) fn call<K: Kernel>(self) {
         // SAFETY: whoever made the handler says that the function can be called with the argument.
         unsafe { (self.function)(self.argument) }
+        left::<K>();
     }
 }
 
@@ -66,7 +88,7 @@ type Choice<K> = <<K as Kernel>::Model as Model>::Only<TimerHome<K>>;
 impl<K: Kernel> TimerHome<K> {
     pub(crate) fn start(home: &Choice<K>, class: Class, held: Held<'_>) {
         if let Some(home) = home.get() {
-            home.0.set(K::processor(class.initial()), held);
+            home.0.set(Processor::<K>::of(class.initial()), held);
         }
     }
 
@@ -82,7 +104,7 @@ impl<K: Kernel> TimerHome<K> {
         service: &Service<K, D, C>,
     ) -> &'static Processor<K> {
         if let (Some(home), Some(number)) = (home.get(), processor) {
-            home.0.set(K::processor(number), service.held());
+            home.0.set(Processor::<K>::of(number), service.held());
         }
         Self::get(home, service)
     }
@@ -97,8 +119,22 @@ pub(crate) fn check_processor<K: Kernel>(class: Class, processor: Option<usize>)
     }
 }
 
+/// A handler was left: neither the processor stays locked, nor what it locked by spinning.
+#[inline(always)]
+pub(crate) fn left<K: Kernel>() {
+    let mask = K::Port::lock();
+    if K::Port::was_locked(mask) {
+        crate::spin_lock::let_go(crate::service::here::<K>(Known::Later));
+        // SAFETY: the handler was called unlocked, and nothing follows.
+        unsafe { K::Port::unlock(K::Port::unlocked()) };
+    } else {
+        // SAFETY: as above.
+        unsafe { K::Port::unlock(mask) };
+    }
+}
+
 /// How many microseconds are left.
-pub(crate) fn left<K: Kernel>(deadline: &Deadline, held: Held<'_>) -> Option<u32> {
+pub(crate) fn ahead<K: Kernel>(deadline: &Deadline, held: Held<'_>) -> Option<u32> {
     let now = K::common().clock.now::<K>();
     let at = deadline.at.get(held);
     deadline.is_set(held).then(|| if is_due(at, now) { 0 } else { at.wrapping_sub(now) })

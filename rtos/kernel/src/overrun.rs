@@ -202,6 +202,7 @@ fn look<K: Kernel>(here: &'static Processor<K>) -> bool {
     account.state.store(STOPPED, Relaxed);
     service.leave(());
     handler.call(Task::of(tcb, domain));
+    crate::notify::left::<K>();
     true
 }
 

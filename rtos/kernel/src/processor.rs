@@ -20,12 +20,10 @@ use crate::task::{Stack, Tcb};
 pub struct Agenda<K: Kernel> {
     pub(crate) ready: Ready<K>,
     pub(crate) heap: Heap<K>,
-    /// Whether another processor has asked a task of this one to end.
-    pub(crate) burials: Cell<bool>,
 }
 
 impl<K: Kernel> Initial for Agenda<K> {
-    const INITIAL: Self = Agenda { ready: Ready::new(), heap: Heap::new(), burials: Cell::new(false) };
+    const INITIAL: Self = Agenda { ready: Ready::new(), heap: Heap::new() };
 }
 
 /// One processor.
@@ -82,6 +80,14 @@ impl<K: Kernel> Processor<K> {
             agenda.ready.start(&self.idle, held);
             agenda.heap.start(shared, held);
         }
+    }
+
+    /// The processor of that number, below the number of processors.
+    #[inline(always)]
+    pub(crate) fn of(number: usize) -> &'static Self {
+        debug_assert!(number < K::Model::PROCESSORS);
+        // SAFETY: numbers come from the port, from loops over all processors, and from what was checked when it was given.
+        unsafe { K::processor(number) }
     }
 
     /// The agenda of objects that every processor uses: its own, if there is no other processor.

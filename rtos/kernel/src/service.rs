@@ -8,7 +8,7 @@
 use core::marker::PhantomData;
 
 use crate::cell::Held;
-use crate::context::{Context, Domain, Kind, Known};
+use crate::context::{Context, Domain, Kind, Known, Placed};
 use crate::error::Error;
 use crate::heap::Event;
 use crate::kernel::Kernel;
@@ -42,9 +42,9 @@ const fn allowed<M: Model, D: Domain, C: Context>() -> bool {
 #[inline(always)]
 pub(crate) fn here<K: Kernel>(place: Known) -> &'static Processor<K> {
     match place {
-        Known::Pinned(number) => K::processor(number),
-        _ if K::Model::IDENTITY => K::processor(K::Port::processor()),
-        _ => K::processor(0),
+        Known::Pinned(number) => Processor::<K>::of(number),
+        _ if K::Model::IDENTITY => Processor::<K>::of(K::Port::processor()),
+        _ => Processor::<K>::of(0),
     }
 }
 
@@ -74,8 +74,9 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
                     }
                 }
             }
-            Some(place) if K::Model::IDENTITY && C::PLACE == Known::Later => {
-                if K::Port::processor() != place {
+            Some(place) if K::Model::IDENTITY && (D::KNOWN == Known::Later || C::PLACE == Known::Later) => {
+                let at = if let Known::Pinned(code) = C::PLACE { code } else { K::Port::processor() };
+                if at != place {
                     // SAFETY: nothing was read.
                     unsafe { K::Port::unlock(mask) };
                     return Err(Error::OACV);
@@ -85,6 +86,16 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         }
         let place = if D::KNOWN == Known::Later || D::KNOWN == Known::Shared { C::PLACE } else { D::KNOWN };
         Ok(Service { mask, here: here(place), domain, context: PhantomData })
+    }
+
+    /// Enters on the processor that the caller runs on, for what is that processor's own.
+    pub(crate) fn enter_own(_: C) -> Result<Service<K, Placed, C>, Error> {
+        let mask = K::Port::lock();
+        if K::Port::was_locked(mask) {
+            return Err(Error::CTX);
+        }
+        let here = here::<K>(C::PLACE);
+        Ok(Service { mask, here, domain: Placed(Some(here.number() as u8)), context: PhantomData })
     }
 
     /// Enters whatever the processor is locked for: what a task's end does.
@@ -139,7 +150,7 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
             return Err(Error::CTX);
         }
         self.is_of_caller()?;
-        if self.running().standing.get(self.held()).asked_to_end {
+        if self.running().asked_to_end.get(self.held()) {
             return Err(Error::RASTER);
         }
         Ok(())
@@ -329,7 +340,7 @@ pub(crate) fn dispatch<K: Kernel>(here: &'static Processor<K>, current: &'static
 #[inline(never)]
 fn interrupt<K: Kernel>(processor: &'static Processor<K>) {
     for number in 0..K::Model::PROCESSORS {
-        if core::ptr::eq(K::processor(number), processor) {
+        if core::ptr::eq(Processor::<K>::of(number), processor) {
             K::Port::interrupt(number);
         }
     }

@@ -10,6 +10,7 @@ use crate::kernel::Kernel;
 use crate::model::{Initial, Model, Only};
 use crate::object::handle;
 use crate::port::{Lock, Port};
+use crate::processor::Processor;
 use crate::service::here;
 use crate::task::Class;
 
@@ -68,8 +69,7 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
             }
             return Err(Error::ILUSE);
         }
-        here.spinning.set(None, held);
-        self.block.give_back(held);
+        let_go(here);
         // SAFETY: nothing follows.
         unsafe { K::Port::unlock(K::Port::unlocked()) };
         Ok(())
@@ -94,8 +94,18 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
     }
 }
 
+/// Gives back what a processor, which is locked, holds, if it holds any.
+pub(crate) fn let_go<K: Kernel>(here: &'static Processor<K>) {
+    // SAFETY: the processor is locked, and this is its own.
+    let held = unsafe { Held::assume() };
+    if let Some(spinning) = here.spinning.get(held) {
+        here.spinning.set(None, held);
+        spinning.give_back(held);
+    }
+}
+
 impl<K: Kernel> SpinLockBlock<K> {
-    pub(crate) fn give_back(&self, held: Held<'_>) {
+    fn give_back(&self, held: Held<'_>) {
         self.taken.set(false, held);
         if let Some(lock) = self.lock.get().filter(|_| K::Model::LOCKS) {
             lock.0.release();

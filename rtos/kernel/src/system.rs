@@ -162,30 +162,20 @@ impl<K: Kernel> System<K> {
     }
 
     fn rotate<C: Context>(processor: Option<usize>, priority: Option<usize>, cx: C) -> Result<(), Error> {
-        let (home, domains) = agendas::<K, C>(processor, cx)?;
         let rank = match priority {
-            Some(priority) => rank(priority)?,
-            None if is_task::<K, C>() => own_rank::<K, C>(cx)?,
-            None => return Err(Error::PAR),
+            None if !is_task::<K, C>() => return Err(Error::PAR),
+            _ => rank_or_own::<K, C>(priority, cx)?,
         };
-        for domain in domains {
-            let service = Service::<K, Placed, C>::enter(domain, cx)?;
+        visit::<K, C>(processor, cx, |service, home| {
             service.agenda(home).ready.rotate(rank, service.held());
             service.notify(home);
-            service.finish(());
-        }
-        Ok(())
+        })
     }
 
     fn load<C: Context>(processor: Option<usize>, priority: Option<usize>, cx: C) -> Result<usize, Error> {
-        let rank = rank_or_own::<K, C>(priority, cx)?;
-        let (home, domains) = agendas::<K, C>(processor, cx)?;
+        let rank = rank_or_own_in_task::<K, C>(priority, cx)?;
         let mut count = 0;
-        for domain in domains {
-            let service = Service::<K, Placed, C>::enter(domain, cx)?;
-            count += service.agenda(home).ready.count(rank, service.held());
-            service.leave(());
-        }
+        visit::<K, C>(processor, cx, |service, home| count += service.agenda(home).ready.count(rank, service.held()))?;
         Ok(count)
     }
 
@@ -195,20 +185,14 @@ impl<K: Kernel> System<K> {
         nth: usize,
         cx: C,
     ) -> Result<Option<usize>, Error> {
-        let rank = rank_or_own::<K, C>(priority, cx)?;
-        let (home, domains) = agendas::<K, C>(processor, cx)?;
-        let mut before = 0;
-        for domain in domains {
-            let service = Service::<K, Placed, C>::enter(domain, cx)?;
-            let ready = &service.agenda(home).ready;
-            let (found, count) = (ready.nth(rank, nth - before, service.held()), ready.count(rank, service.held()));
-            service.leave(());
-            if let Some(found) = found {
-                return Ok(found.number());
-            }
-            before += count;
-        }
-        Ok(None)
+        let rank = rank_or_own_in_task::<K, C>(priority, cx)?;
+        let (mut before, mut found) = (0, None);
+        visit::<K, C>(processor, cx, |service, home| {
+            let (ready, held) = (&service.agenda(home).ready, service.held());
+            found = found.or_else(|| ready.nth(rank, nth - before, held));
+            before += ready.count(rank, held);
+        })?;
+        Ok(found.and_then(Tcb::number))
     }
 
     /// get_tid: the number of the task that runs, or that the handler has interrupted; none if no task does.
@@ -246,7 +230,7 @@ impl<K: Kernel> System<K> {
         Self::sns_loc() || Self::sns_ctx() || !Self::look(|here, held| here.dispatching.get(held))
     }
 
-    fn look<T>(what: impl FnOnce(&'static Processor<K>, Held<'_>) -> T) -> T {
+    pub(crate) fn look<T>(what: impl FnOnce(&'static Processor<K>, Held<'_>) -> T) -> T {
         let mask = K::Port::lock();
         // SAFETY: the processor is locked, and only what is its own is looked at.
         let seen = what(here::<K>(Anywhere::PLACE), unsafe { Held::assume() });
@@ -290,30 +274,42 @@ fn rank(priority: usize) -> Result<u8, Error> {
 
 /// The rank of the caller's base priority.
 fn own_rank<K: Kernel, C: Context>(cx: C) -> Result<u8, Error> {
-    local::<K, C, _>(cx, |here, _| Ok(here.running.get().standing_rank()))
+    local::<K, C, _>(cx, |here, _| Ok(here.running.get().base.get()))
 }
 
-/// The rank of that priority, or of the caller's. E_CTX in a handler.
+/// The rank of that priority, or of the caller's.
 fn rank_or_own<K: Kernel, C: Context>(priority: Option<usize>, cx: C) -> Result<u8, Error> {
-    if !is_task::<K, C>() {
-        return Err(Error::CTX);
-    }
     priority.map_or_else(|| own_rank::<K, C>(cx), rank)
 }
 
-/// A processor, this one if none is given, and the domains whose agendas on it can be worked on from here.
-fn agendas<K: Kernel, C: Context>(
+/// The same for who must be a task: E_CTX in a handler.
+fn rank_or_own_in_task<K: Kernel, C: Context>(priority: Option<usize>, cx: C) -> Result<u8, Error> {
+    if is_task::<K, C>() { rank_or_own::<K, C>(priority, cx) } else { Err(Error::CTX) }
+}
+
+/// Does something with each agenda of a processor, of this one if none is given, that can be worked on from here: the
+/// processor's own if the caller is there, and then the shared one. E_ID if there is no such processor.
+fn visit<K: Kernel, C: Context>(
     processor: Option<usize>,
     cx: C,
-) -> Result<(&'static Processor<K>, impl Iterator<Item = Placed>), Error> {
-    let here = local::<K, C, _>(cx, |here, _| Ok(here.number()))?;
-    let number = processor.unwrap_or(here);
-    if number >= K::Model::PROCESSORS {
-        return Err(Error::ID);
+    mut work: impl FnMut(&Service<K, Placed, C>, &'static Processor<K>),
+) -> Result<(), Error> {
+    let service = Service::<K, Placed, C>::enter_own(cx)?;
+    let home = match processor {
+        None => service.here,
+        Some(number) if number < K::Model::PROCESSORS => Processor::<K>::of(number),
+        Some(_) => return service.leave(Err(Error::ID)),
+    };
+    if core::ptr::eq(home, service.here) {
+        work(&service, home);
     }
-    let own = (number == here).then_some(Placed(Some(here as u8)));
-    let shared = (K::Model::PROCESSORS > 1).then_some(Placed(None));
-    Ok((K::processor(number), [own, shared].into_iter().flatten()))
+    service.finish(());
+    if K::Model::PROCESSORS > 1 {
+        let service = Service::<K, Placed, C>::enter(Placed(None), cx)?;
+        work(&service, home);
+        service.finish(());
+    }
+    Ok(())
 }
 
 impl<K: Kernel> Tcb<K> {
@@ -326,7 +322,7 @@ impl<K: Kernel> Tcb<K> {
 impl<K: Kernel> Processor<K> {
     /// Its number, from 0.
     pub(crate) fn number(&self) -> usize {
-        (0..K::Model::PROCESSORS).find(|&number| core::ptr::eq(K::processor(number), self)).unwrap_or(0)
+        (0..K::Model::PROCESSORS).find(|&number| core::ptr::eq(Processor::<K>::of(number), self)).unwrap_or(0)
     }
 }
 

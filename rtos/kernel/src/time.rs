@@ -144,7 +144,7 @@ impl<K: Kernel> Time<K> {
         clock.adjusted.store(clock.adjusted.load(Relaxed).wrapping_add(micros.cast_unsigned()), Relaxed);
         // Every processor's next deadline is now at another time of its timer.
         for number in 0..<K::Model as crate::model::Model>::PROCESSORS {
-            let processor = K::processor(number);
+            let processor = Processor::<K>::of(number);
             if core::ptr::eq(processor, service.here) {
                 K::Port::alarm(0);
             } else {
@@ -178,7 +178,7 @@ pub(crate) fn tick<K: Kernel>() {
     let number = here_number::<K>();
     loop {
         let mut more = due::<K, _>(Placed(Some(number))) | due::<K, _>(Placed(None));
-        more |= crate::overrun::due(K::processor(usize::from(number)));
+        more |= crate::overrun::due(Processor::<K>::of(usize::from(number)));
         if !more && rearm::<K>() {
             return;
         }
@@ -190,7 +190,7 @@ fn here_number<K: Kernel>() -> u8 {
     let mask = K::Port::lock();
     let here = crate::service::here::<K>(crate::context::Known::Later);
     let number = (0..<K::Model as crate::model::Model>::PROCESSORS)
-        .find(|&number| core::ptr::eq(K::processor(number), here))
+        .find(|&number| core::ptr::eq(Processor::<K>::of(number), here))
         .unwrap_or(0);
     // SAFETY: nothing that the lock guards was read; a handler does not move to another processor.
     unsafe { K::Port::unlock(mask) };
@@ -252,7 +252,6 @@ fn rearm<K: Kernel>() -> bool {
 
 /// What another processor wants of this one: look at the agenda again. In handler context, the processor unlocked.
 pub(crate) fn interrupted<K: Kernel>() {
-    crate::task::bury::<K>();
     // What the other processor has set may be due already.
     if !rearm::<K>() {
         tick::<K>();

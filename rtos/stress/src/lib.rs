@@ -35,7 +35,7 @@ pub fn any<K: Kernel>(random: Random<'_>, message: &mut [u8; 12]) -> u64 {
     let queue = DataQueue::<K, _>::by_number(1 + r(4) as i32);
     let priority_queue = PriorityDataQueue::<K, _>::by_number(1 + r(2) as i32);
     let mutex = Mutex::<K, _>::by_number(1 + r(4) as i32);
-    let buffer = MessageBuffer::<K, _>::by_number(1 + r(2) as i32);
+    let buffer = MessageBuffer::<K, _>::by_number(1 + r(4) as i32);
     let at = Anywhere;
     let mode = if r(2) == 0 { Mode::All } else { Mode::Any };
     let _ = match what {
@@ -84,7 +84,7 @@ pub fn any<K: Kernel>(random: Random<'_>, message: &mut [u8; 12]) -> u64 {
         61 => time::<K>(r),
         62 => Cyclic::<K, _>::by_number(1 + r(2) as i32)
             .and_then(|cyclic| if r(4) == 0 { cyclic.stp(at) } else { cyclic.msta(Some(r(2) as usize), at) }),
-        _ => SpinLock::<K, _>::by_number(1).and_then(|lock| lock.loc(at).and_then(|()| lock.unl(at))),
+        _ => spinning::<K>(r),
     };
     what
 }
@@ -101,12 +101,26 @@ fn memory<K: Kernel>(random: Random<'_>) -> Result<(), Error> {
     pool.rel(block, Anywhere)
 }
 
+/// A section under a spin lock. Sometimes the task ends within.
+fn spinning<K: Kernel>(random: Random<'_>) -> Result<(), Error> {
+    let lock = SpinLock::<K, _>::by_number(1)?;
+    lock.loc(Anywhere)?;
+    if random(16) == 0 {
+        // A handler cannot, and goes on.
+        Current::<K>::exit_anywhere();
+    }
+    lock.unl(Anywhere)
+}
+
 /// A section without dispatching, or with interrupts held back.
 fn dispatching<K: Kernel>(random: Random<'_>) -> Result<(), Error> {
     let woken = Task::<K, Placed>::by_number(1 + random(12) as i32);
     if random(2) == 0 {
         System::<K>::dis_dsp(Anywhere)?;
         let _ = woken.and_then(|task| task.wup(Anywhere));
+        if random(4) == 0 {
+            Current::<K>::enable_termination(Anywhere)?;
+        }
         System::<K>::ena_dsp(Anywhere)
     } else {
         System::<K>::chg_ipm(-1 - random(7) as i32, Anywhere)?;
@@ -119,7 +133,7 @@ fn time<K: Kernel>(random: Random<'_>) -> Result<(), Error> {
     match random(3) {
         0 => Time::<K>::get(Anywhere).map(|_| ()),
         1 => Time::<K>::adjust(random(200) as i32 - 100, Anywhere),
-        _ => System::<K>::rot_rdq(Some(1 + random(16) as usize), Anywhere),
+        _ => System::<K>::mrot_rdq(random(2) as usize, Some(1 + random(16) as usize), Anywhere),
     }
 }
 

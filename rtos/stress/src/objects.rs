@@ -47,6 +47,8 @@ macro_rules! objects {
             message_buffers {
                 B1: rtos::Shared = MessageBuffer::create(12, 36);
                 B2: rtos::Shared = MessageBuffer::create(8, 0).by_priority();
+                B3: rtos::Shared = MessageBuffer::create(12, 16).by_priority();
+                B4: rtos::Shared = MessageBuffer::create(12, 8);
             }
             memory_pools {
                 MP1: rtos::Shared = MemoryPool::create(3, 16).by_priority();

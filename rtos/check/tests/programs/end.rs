@@ -9,75 +9,51 @@ fn tell_state(who: Who) {
 }
 
 #[test]
-fn a_task_that_runs_is_asked_to_end() {
+fn a_task_that_does_not_let_itself_be_ended_is_asked_and_woken() {
     Program::new()
-        .active(Main0, |_| {
-            meet();
-            stay();
-        })
-        .active(Main1, |cx| {
-            meet();
-            tell("asks", task(Main0).ras_ter(cx));
-        })
-        .after(|| tell_state(Main0))
-        .in_every_order()
-        .are(&["asks: Ok(()); state: Ok(Dormant)"]);
-}
-
-#[test]
-fn a_task_that_begins_to_wait_is_asked_to_end() {
-    Program::new()
-        .active(Main0, |cx| {
-            meet();
-            tell("waits", semaphore().wai(cx));
-            stay();
-        })
-        .active(Main1, |cx| {
-            meet();
-            tell("asks", task(Main0).ras_ter(cx));
-        })
-        .after(|| tell_state(Main0))
-        .in_every_order()
-        .are(&["asks: Ok(()); state: Ok(Dormant)"]);
-}
-
-#[test]
-fn a_task_that_does_not_let_itself_be_ended_is_asked() {
-    Program::new()
-        .active(Main0, |cx| {
-            meet();
+        .active(High0, |cx| {
             tell("disables", Current::<App>::disable_termination(cx));
+            tell("waits", semaphore().wai(cx));
             tell("sleeps", Current::<App>::sleep(cx));
-            tell("enables", Current::<App>::enable_termination(cx));
-            stay();
+        })
+        .active(Main0, |cx| {
+            meet();
+            tell("asks", task(High0).ras_ter(cx));
         })
         .active(Main1, |cx| {
             meet();
-            tell("asks", task(Main0).ras_ter(cx));
+            tell("signals", semaphore().sig(cx));
         })
-        .after(|| tell_state(Main0))
+        .after(|| tell_state(High0))
         .in_every_order()
         .are(&[
-            "asks: Ok(()); disables: Ok(()); sleeps: Err(E_RASTER); state: Ok(Dormant)",
-            "asks: Ok(()); state: Ok(Dormant)",
+            "asks: Ok(()); disables: Ok(()); signals: Ok(()); sleeps: Err(E_RASTER); state: Ok(Dormant); waits: Err(E_RASTER)",
+            "asks: Ok(()); disables: Ok(()); signals: Ok(()); sleeps: Err(E_RASTER); state: Ok(Dormant); waits: Ok(())",
         ]);
 }
 
 #[test]
-fn a_task_that_migrates_is_asked_to_end() {
+fn a_task_that_does_not_let_itself_be_ended_is_asked_and_suspended() {
     Program::new()
+        .active(High0, |cx| {
+            tell("disables", Current::<App>::disable_termination(cx));
+            tell("sleeps", Current::<App>::sleep(cx));
+        })
         .active(Main0, |cx| {
             meet();
-            let _ = task(Main0).mig(Some(1), cx);
-            stay();
+            tell("asks", task(High0).ras_ter(cx));
         })
         .active(Main1, |cx| {
             meet();
-            tell("asks", task(Main0).ras_ter(cx));
+            tell("suspends", task(High0).sus(cx));
         })
-        .after(|| tell_state(Main0))
-        .with_preemptions(4)
-        .are(&["asks: Ok(()); state: Ok(Dormant)"]);
+        .after(|| tell_state(High0))
+        .in_every_order()
+        .are(&[
+            "asks: Ok(()); disables: Ok(()); sleeps: Err(E_RASTER); state: Ok(Dormant); suspends: Err(E_OBJ)",
+            "asks: Ok(()); disables: Ok(()); sleeps: Err(E_RASTER); state: Ok(Dormant); suspends: Err(E_RASTER)",
+            "asks: Ok(()); disables: Ok(()); sleeps: Err(E_RASTER); state: Ok(Dormant); suspends: Ok(())",
+        ]);
 }
 
 #[test]
@@ -86,7 +62,7 @@ fn a_task_that_is_moved_is_asked_to_end() {
         .active(Low0, |_| stay())
         .active(Main0, |cx| {
             meet();
-            let _ = task(Low0).mig(Some(1), cx);
+            tell("moves", task(Low0).mig(Some(1), cx));
         })
         .active(Main1, |cx| {
             meet();
@@ -94,7 +70,10 @@ fn a_task_that_is_moved_is_asked_to_end() {
         })
         .after(|| tell_state(Low0))
         .with_preemptions(4)
-        .are(&["asks: Ok(()); state: Ok(Dormant)"]);
+        .are(&[
+            "asks: Err(E_OBJ); moves: Ok(()); state: Ok(Running)",
+            "asks: Ok(()); moves: Ok(()); state: Ok(Dormant)",
+        ]);
 }
 
 #[test]
@@ -134,32 +113,5 @@ fn a_task_that_is_woken_is_ended() {
             "ends: Err(E_OBJ); left: Ok(0); signals: Ok(()); waits: Ok(())",
             "ends: Ok(()); left: Ok(0); signals: Ok(())",
             "ends: Ok(()); left: Ok(1); signals: Ok(())",
-        ]);
-}
-
-#[test]
-fn two_tasks_ask_each_other_to_end() {
-    Program::new()
-        .active(Main0, |cx| {
-            meet();
-            tell("0", task(Main1).ras_ter(cx));
-            stay();
-        })
-        .active(Main1, |cx| {
-            meet();
-            tell("1", task(Main0).ras_ter(cx));
-            stay();
-        })
-        .after(|| {
-            tell_state(Main0);
-            tell_state(Main1);
-        })
-        .with_preemptions(4)
-        .are(&[
-            "0: Ok(()); state: Ok(Dormant); state: Ok(Dormant)",
-            "0: Ok(()); state: Ok(Dormant); state: Ok(Running)",
-            "1: Ok(()); state: Ok(Dormant); state: Ok(Dormant)",
-            "1: Ok(()); state: Ok(Dormant); state: Ok(Running)",
-            "state: Ok(Dormant); state: Ok(Dormant)",
         ]);
 }

@@ -5,6 +5,7 @@ use std::vec::Vec;
 
 use super::{PRIORITIES, Ready};
 use crate::kernel::Kernel;
+use crate::processor::Processor;
 use crate::task::Tcb;
 use crate::testing::held;
 use crate::testing::kernels::OfReady as App;
@@ -80,7 +81,7 @@ fn take(ready: &Ready<App>, step: Step) -> bool {
 }
 
 fn compare(ready: &Ready<App>, lists: &Lists, steps: &[Step]) {
-    let idle = App::processor(0).idle();
+    let idle = Processor::<App>::of(0).idle();
     let top = lists.top().map_or(idle, task);
     assert!(core::ptr::eq(ready.top(), top), "the top, after {steps:?}");
     for (rank, list) in RANKS.into_iter().zip(&lists.0) {
@@ -100,7 +101,7 @@ fn go_on(steps: &mut Vec<Step>, lists: &Lists) -> usize {
     let mut count = 0;
     for step in lists.steps() {
         let ready = Ready::new();
-        ready.start(App::processor(0).idle(), held());
+        ready.start(Processor::<App>::of(0).idle(), held());
         for &before in steps.iter() {
             take(&ready, before);
         }

@@ -1,6 +1,6 @@
 //! Activation, priority, information about a task.
 
-use super::{State, Task, Tcb};
+use super::{State, Task, Tcb, Waiting};
 use crate::context::{Context, Domain};
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -94,9 +94,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         if !crate::mutex::ceilings_allow(self.tcb, rank, held) {
             return service.leave(Err(Error::ILUSE));
         }
-        let mut standing = self.tcb.standing.get(held);
-        standing.base = rank;
-        self.tcb.standing.set(standing, held);
+        self.tcb.base.set(rank, held);
         crate::mutex::settle(&service, self.tcb, Place::Last);
         service.finish(Ok(()))
     }
@@ -137,5 +135,9 @@ pub(crate) fn change_priority<K: Kernel, D: Domain, C: Context>(
     tcb.priority.set(rank, held);
     if let Some(queue) = tcb.waiting.get(held).queue() {
         queue.reorder(tcb, held);
+    }
+    // It may have come to the front, with a message for which there is room.
+    if let Waiting::SendMessage(buffer, ..) = tcb.waiting.get(held) {
+        crate::message_buffer::serve_senders(service, buffer);
     }
 }

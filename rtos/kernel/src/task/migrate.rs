@@ -1,5 +1,6 @@
 //! Tasks that change their processor. Under `Uni` there is only processor 0, and all of this says so.
 
+use super::manage::{Place, change_priority};
 use super::{State, Task};
 use crate::cell::Held;
 use crate::context::{Anywhere, Context, Domain, Placed};
@@ -33,7 +34,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         let held = service.held();
         if self.tcb.state.get(held) == State::Dormant {
             if let Some(home) = self.tcb.home.get() {
-                home.processor.set(K::processor(number), held);
+                home.processor.set(Processor::<K>::of(number), held);
             }
             self.tcb.state.set(State::Ready, held);
             service.make_ready(self.tcb);
@@ -49,9 +50,9 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         service.leave(Ok(()))
     }
 
-    /// mig_tsk: moves a task of this processor to another, or to its first one if none is given. E_ID if there is no such
-    /// processor, E_PAR if the class of the task does not allow it, E_OBJ if it is on another processor, E_CTX if it is
-    /// the caller and may not give way.
+    /// mig_tsk: moves a task of this processor to another, or to its first one if none is given. There it is the last of
+    /// its priority, also if it was there before. E_ID if there is no such processor, E_PAR if the class of the task does
+    /// not allow it, E_OBJ if it is on another processor, E_CTX if it is the caller and may not give way.
     pub fn mig<C: Context>(self, processor: Option<usize>, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
         let number = match self.destination(processor) {
@@ -59,8 +60,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
             Err(error) => return service.leave(Err(error)),
         };
         let held = service.held();
-        let (here, there) = (service.here, K::processor(number));
-        let Some(home) = self.tcb.home.get() else { return service.leave(Ok(())) };
+        let (here, there) = (service.here, Processor::<K>::of(number));
         if !core::ptr::eq(service.home(self.tcb), here) {
             return service.leave(Err(Error::OBJ));
         }
@@ -68,9 +68,13 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         if myself && !here.dispatching.get(held) {
             return service.leave(Err(Error::CTX));
         }
-        if core::ptr::eq(here, there) {
-            return service.leave(Ok(()));
-        }
+        let Some(home) = self.tcb.home.get().filter(|_| !core::ptr::eq(here, there)) else {
+            // It stays, as the last of its priority.
+            if self.tcb.state.get(held) == State::Ready {
+                change_priority(&service, self.tcb, self.tcb.priority.get(), Place::Last);
+            }
+            return service.finish(Ok(()));
+        };
         if myself {
             return self.move_myself(service, number);
         }
@@ -81,7 +85,6 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         }
         service.clear_deadline(here, Event::Task(self.tcb));
         home.processor.set(there, held);
-        super::term::take_along(&service, self.tcb, there);
         if let Some(at) = deadline {
             service.set_deadline_at(there, Event::Task(self.tcb), at, K::common().clock.now::<K>());
         }
@@ -96,9 +99,8 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         let here = service.here;
         service.stop_running(self.tcb);
         if let Some(home) = self.tcb.home.get() {
-            home.processor.set(K::processor(number), service.held());
+            home.processor.set(Processor::<K>::of(number), service.held());
         }
-        super::term::take_along(&service, self.tcb, K::processor(number));
         // SAFETY: the processor is locked, this is the running task, and its processor's idle task is saved or prepared.
         // The giant lock stays taken until the task's stack is no longer in use.
         unsafe {

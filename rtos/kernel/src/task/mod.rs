@@ -20,7 +20,6 @@ use core::marker::PhantomData;
 use core::sync::atomic::AtomicU8;
 
 pub use setup::{Class, Stack, TaskSetup};
-pub(crate) use term::bury;
 
 use crate::cell::{Cell, Held, Published, Rank};
 use crate::context::{Domain, Placed};
@@ -154,19 +153,6 @@ impl<K: Kernel> Waiting<K> {
     }
 }
 
-/// What a task brings along from service to service.
-#[derive(Clone, Copy)]
-pub(crate) struct Standing {
-    /// Its priority without what mutexes add.
-    pub(crate) base: u8,
-    /// Whether it was woken while it did not sleep.
-    pub(crate) woken: bool,
-    /// Whether it was asked to end.
-    pub(crate) asked_to_end: bool,
-    /// Whether it does not let itself be ended now.
-    pub(crate) unending: bool,
-}
-
 /// Where a task runs, if there is a choice.
 pub struct Home<K: Kernel> {
     pub(crate) processor: Published<Processor<K>>,
@@ -186,7 +172,14 @@ pub struct Tcb<K: Kernel> {
     pub(crate) state: Cell<State>,
     /// Whether it begins anew when it ends.
     pub(crate) queued: Cell<bool>,
-    pub(crate) standing: Cell<Standing>,
+    /// Its priority without what mutexes add.
+    pub(crate) base: Rank,
+    /// Whether it was woken while it did not sleep.
+    pub(crate) woken: Cell<bool>,
+    /// Whether it was asked to end. This and the next are changed on the task's processor only.
+    pub(crate) asked_to_end: Cell<bool>,
+    /// Whether it does not let itself be ended now.
+    pub(crate) unending: Cell<bool>,
     pub(crate) links: Links<K>,
     pub(crate) home: <K::Model as Model>::Only<Home<K>>,
     pub(crate) deadline: Deadline,
@@ -213,19 +206,11 @@ impl<K: Kernel> Tcb<K> {
         crate::overrun::end(self);
         self.state.set(State::Dormant, held);
         self.priority.set(self.initial, held);
-        self.standing.set(self.fresh(), held);
+        self.base.set(self.initial, held);
+        self.woken.set(false, held);
+        self.asked_to_end.set(false, held);
+        self.unending.set(false, held);
         self.waiting.set(Waiting::Nothing, held);
-    }
-
-    /// The standing that a task begins with.
-    const fn fresh(&self) -> Standing {
-        Standing { base: self.initial, woken: false, asked_to_end: false, unending: false }
-    }
-
-    /// Its base priority, for the task itself, which alone changes it without being seen.
-    pub(crate) fn standing_rank(&self) -> u8 {
-        // SAFETY: the caller has locked the processor that the task runs on.
-        self.standing.get(unsafe { Held::assume() }).base
     }
 
     pub(crate) fn initial_priority(&self) -> u8 {

@@ -92,7 +92,6 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         let held = service.held();
         let tcb = self.tcb;
         let home = service.home(tcb);
-        let standing = tcb.standing.get(held);
         let state = tcb.state.get(held);
         let told = TaskReference {
             state: match state {
@@ -104,13 +103,13 @@ impl<K: Kernel, D: Domain> Task<K, D> {
                 State::Ready => TaskState::Ready,
             },
             priorities: (state != State::Dormant)
-                .then(|| (usize::from(tcb.priority.get()) + 1, usize::from(standing.base) + 1)),
+                .then(|| (usize::from(tcb.priority.get()) + 1, usize::from(tcb.base.get()) + 1)),
             waits_for: tcb.waiting.get(held).told(),
-            left: crate::notify::left::<K>(&tcb.deadline, held),
+            left: crate::notify::ahead::<K>(&tcb.deadline, held),
             queued: tcb.queued.get(held),
-            woken: standing.woken,
-            asked_to_end: standing.asked_to_end,
-            unending: standing.unending,
+            woken: tcb.woken.get(held),
+            asked_to_end: tcb.asked_to_end.get(held),
+            unending: tcb.unending.get(held),
             processor: home.number(),
             next: tcb.home.get().and_then(|home| home.next.get(held)).map(usize::from),
         };

@@ -3,7 +3,7 @@
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
 
-use super::{Standing, State, Task, Tcb, Waiting};
+use super::{State, Task, Tcb, Waiting};
 use crate::cell::{Cell, Rank};
 use crate::context::{Domain, InTask, Known};
 use crate::heap::Deadline;
@@ -159,7 +159,10 @@ impl<K: Kernel, D: Domain> TaskSetup<K, D> {
             priority: Rank::new(self.priority),
             state: Cell::new(State::Dormant),
             queued: Cell::new(false),
-            standing: Cell::new(Standing { base: self.priority, woken: false, asked_to_end: false, unending: false }),
+            base: Rank::new(self.priority),
+            woken: Cell::new(false),
+            asked_to_end: Cell::new(false),
+            unending: Cell::new(false),
             links: Links::new(),
             home: <<K::Model as Model>::Only<super::Home<K>> as Only<super::Home<K>>>::INITIAL,
             deadline: Deadline::new(),

@@ -18,15 +18,13 @@ impl<K: Kernel, D: Domain> Task<K, D> {
             service.wake(self.tcb, Ok(0));
             return service.finish(Ok(()));
         }
-        let mut standing = self.tcb.standing.get(held);
         if self.tcb.state.get(held) == State::Dormant {
             return service.leave(Err(Error::OBJ));
         }
-        if standing.woken {
+        if self.tcb.woken.get(held) {
             return service.leave(Err(Error::QOVR));
         }
-        standing.woken = true;
-        self.tcb.standing.set(standing, held);
+        self.tcb.woken.set(true, held);
         service.leave(Ok(()))
     }
 
@@ -37,10 +35,8 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         if self.tcb.state.get(held) == State::Dormant {
             return service.leave(Err(Error::OBJ));
         }
-        let mut standing = self.tcb.standing.get(held);
-        let count = u32::from(standing.woken);
-        standing.woken = false;
-        self.tcb.standing.set(standing, held);
+        let count = u32::from(self.tcb.woken.get(held));
+        self.tcb.woken.set(false, held);
         service.leave(Ok(count))
     }
 
@@ -67,7 +63,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         }
         let next = match self.tcb.state.get(held) {
             State::Dormant => return service.leave(Err(Error::OBJ)),
-            _ if self.tcb.standing.get(held).asked_to_end => return service.leave(Err(Error::RASTER)),
+            _ if self.tcb.asked_to_end.get(held) => return service.leave(Err(Error::RASTER)),
             State::Suspended | State::WaitingSuspended => return service.leave(Err(Error::QOVR)),
             State::Waiting => State::WaitingSuspended,
             State::Ready => {
@@ -117,10 +113,8 @@ impl<K: Kernel> Current<K> {
             return service.leave(Err(error));
         }
         let me = service.running();
-        let mut standing = me.standing.get(service.held());
-        if standing.woken {
-            standing.woken = false;
-            me.standing.set(standing, service.held());
+        if me.woken.get(service.held()) {
+            me.woken.set(false, service.held());
             return service.leave(Ok(()));
         }
         if timeout.is_poll() {

@@ -2,14 +2,15 @@
 
 use super::{State, Task, Tcb, Waiting};
 use crate::cell::Held;
-use crate::context::{Anywhere, Context, Domain, InHandler, InTask, Placed, Shared};
+use crate::context::{Anywhere, Context, Domain, InTask, Placed, Shared};
 use crate::error::Error;
 use crate::heap::Event;
 use crate::kernel::Kernel;
-use crate::model::{Model, Only};
+use crate::model::Only;
 use crate::port::{Next, Port, Stacks, StacksOf};
 use crate::processor::Processor;
-use crate::service::Service;
+use crate::service::{Service, here};
+use crate::system::System;
 
 /// ext_tsk: ends the calling task, whatever it holds. It begins anew at once if an activation is queued.
 pub fn exit<K: Kernel, D: Domain>() -> ! {
@@ -18,16 +19,15 @@ pub fn exit<K: Kernel, D: Domain>() -> ! {
 
 /// ext_tsk for a task of that domain.
 pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
+    K::Port::lock();
+    // Before the giant lock is waited for, since interrupts come in meanwhile.
+    crate::spin_lock::let_go(here::<K>(D::KNOWN));
     let Ok(service) = Service::<K, D, Anywhere>::enter_by_force(domain) else {
         K::Port::fatal(format_args!("a task was ended on a processor that it does not belong to"))
     };
     let here = service.here;
     let idle = &here.idle().saved;
     let next: Next = if domain.place().is_none() { ended::<K, Shared> } else { ended::<K, Placed> };
-    if let Some(spinning) = here.spinning.get(service.held()) {
-        here.spinning.set(None, service.held());
-        spinning.give_back(service.held());
-    }
     // The giant lock, if it was taken, stays taken until the task's stack is no longer in use.
     // SAFETY: the processor is locked, this is the running task, and its processor's idle task is saved or prepared.
     unsafe {
@@ -76,7 +76,7 @@ fn bury_one<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &
             && let Some(next) = home.next.get(held)
         {
             home.next.set(None, held);
-            home.processor.set(K::processor(usize::from(next)), held);
+            home.processor.set(Processor::<K>::of(usize::from(next)), held);
         }
         tcb.state.set(State::Ready, held);
         service.make_ready(tcb);
@@ -112,6 +112,35 @@ impl<K: Kernel, D: Domain> Task<K, D> {
     /// ter_tsk: ends another task of the same processor by force. E_ILUSE if it is the caller, E_OBJ if it is dormant or
     /// runs elsewhere.
     pub fn ter<C: Context>(self, cx: C) -> Result<(), Error> {
+        let service = self.enter_to_end(cx)?;
+        end(&service, self.tcb);
+        service.finish(Ok(()))
+    }
+
+    /// ras_ter: asks another task of the same processor to end. If it lets itself be ended it is; if not, its wait and its
+    /// suspension end, and every further wait fails with E_RASTER until it ends itself or allows it. E_ILUSE if it is the
+    /// caller, E_OBJ if it is dormant or runs elsewhere.
+    pub fn ras_ter<C: Context>(self, cx: C) -> Result<(), Error> {
+        let service = self.enter_to_end(cx)?;
+        let held = service.held();
+        if !self.tcb.unending.get(held) {
+            end(&service, self.tcb);
+            return service.finish(Ok(()));
+        }
+        self.tcb.asked_to_end.set(true, held);
+        if self.tcb.is_waiting(held) {
+            self.tcb.state.set(State::Waiting, held);
+            abandon_wait(&service, self.tcb);
+            service.wake(self.tcb, Err(Error::RASTER));
+        } else if self.tcb.state.get(held) == State::Suspended {
+            self.tcb.state.set(State::Ready, held);
+            service.make_ready(self.tcb);
+        }
+        service.finish(Ok(()))
+    }
+
+    /// Enters a service that ends another task of this processor.
+    fn enter_to_end<C: Context>(self, cx: C) -> Result<Service<K, D, C>, Error> {
         let service = self.enter_in_task(cx)?;
         if core::ptr::eq(service.running(), self.tcb) {
             return service.leave(Err(Error::ILUSE));
@@ -120,40 +149,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         if self.tcb.state.get(service.held()) == State::Dormant || elsewhere {
             return service.leave(Err(Error::OBJ));
         }
-        end(&service, self.tcb);
-        service.finish(Ok(()))
-    }
-
-    /// ras_ter: asks another task to end. If it lets itself be ended it is; if not, its wait ends and every further one
-    /// fails with E_RASTER until it ends itself or allows it. E_ILUSE if it is the caller, E_OBJ if it is dormant.
-    ///
-    /// A task of another processor is ended by that processor, soon after.
-    pub fn ras_ter<C: Context>(self, cx: C) -> Result<(), Error> {
-        let service = self.enter_in_task(cx)?;
-        let held = service.held();
-        if core::ptr::eq(service.running(), self.tcb) {
-            return service.leave(Err(Error::ILUSE));
-        }
-        if self.tcb.state.get(held) == State::Dormant {
-            return service.leave(Err(Error::OBJ));
-        }
-        let home = service.home(self.tcb);
-        let mut standing = self.tcb.standing.get(held);
-        if core::ptr::eq(home, service.here) && !standing.unending {
-            end(&service, self.tcb);
-            return service.finish(Ok(()));
-        }
-        standing.asked_to_end = true;
-        self.tcb.standing.set(standing, held);
-        if self.tcb.is_waiting(held) {
-            abandon_wait(&service, self.tcb);
-            service.wake(self.tcb, Err(Error::RASTER));
-        }
-        if !standing.unending {
-            home.shared().burials.set(true, held);
-            service.notify(home);
-        }
-        service.finish(Ok(()))
+        Ok(service)
     }
 }
 
@@ -181,11 +177,13 @@ impl<K: Kernel> super::sync::Current<K> {
         Self::set_unending(false, cx)
     }
 
-    /// sns_ter: whether the task is not ended on request now.
-    pub fn termination_disabled<C: Context>(cx: C) -> Result<bool, Error> {
-        let service = Service::<K, C::Domain, C>::enter(cx.domain::<K>(), cx)?;
-        let unending = service.running().standing.get(service.held()).unending;
-        service.leave(Ok(unending))
+    /// sns_ter: whether the task is not ended on request now; also where there is none. From any context, with a locked
+    /// processor too.
+    pub fn termination_disabled() -> bool {
+        System::<K>::look(|here, held| {
+            let running = here.running.get();
+            core::ptr::eq(running, here.idle()) || running.unending.get(held)
+        })
     }
 
     fn set_unending<C: Context>(unending: bool, cx: C) -> Result<(), Error> {
@@ -193,58 +191,14 @@ impl<K: Kernel> super::sync::Current<K> {
         if !service.in_task() {
             return service.leave(Err(Error::CTX));
         }
+        let held = service.held();
         let me = service.running();
-        let mut standing = me.standing.get(service.held());
-        if standing.asked_to_end && !unending {
+        // Where it may not give way it ends later, when it may again.
+        if me.asked_to_end.get(held) && !unending && service.here.dispatching.get(held) {
             service.leave(());
             exit_from::<K, C::Domain>(cx.domain::<K>());
         }
-        standing.unending = unending;
-        me.standing.set(standing, service.held());
+        me.unending.set(unending, held);
         service.leave(Ok(()))
     }
-}
-
-/// Whether the running task was asked to end by another processor, and lets itself be ended.
-pub(crate) fn must_end<K: Kernel>(tcb: &Tcb<K>, held: Held<'_>) -> bool {
-    let standing = tcb.standing.get(held);
-    K::Model::PROCESSORS > 1 && standing.asked_to_end && !standing.unending
-}
-
-/// A task goes to that processor. If another one has asked it to end, and the processor that it leaves has not heard of
-/// that, it is to end there.
-pub(crate) fn take_along<K: Kernel, D: Domain, C: Context>(
-    service: &Service<K, D, C>,
-    tcb: &Tcb<K>,
-    there: &'static Processor<K>,
-) {
-    if must_end(tcb, service.held()) {
-        there.shared().burials.set(true, service.held());
-        service.notify(there);
-    }
-}
-
-/// Ends the tasks of this processor that another one has asked to end. The task that runs ends itself, when the handler
-/// that calls this is left.
-pub(crate) fn bury<K: Kernel>() {
-    // SAFETY: it is used for this processor only.
-    let cx = unsafe { InHandler::<Placed>::assume() };
-    let Ok(service) = Service::<K, Shared, _>::enter(Shared, cx) else { return };
-    let held = service.held();
-    let here = service.here;
-    if !here.shared().burials.get(held) {
-        return service.leave(());
-    }
-    here.shared().burials.set(false, held);
-    for task in K::tasks().iter().filter(|task| task.domain.0.is_none()) {
-        let tcb = task.block;
-        if core::ptr::eq(service.home(tcb), here) && tcb.state.get(held) != State::Dormant && must_end(tcb, held) {
-            if core::ptr::eq(tcb, here.running.get()) {
-                K::Port::request_dispatch();
-            } else {
-                end(&service, tcb);
-            }
-        }
-    }
-    service.finish(())
 }

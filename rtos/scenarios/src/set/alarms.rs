@@ -7,18 +7,26 @@
 //! - (E) a handler wakes a task, which runs when the handler is left
 //! - (F) E_PAR for a time that is too long
 //! - (G) msta_alm: the handler is called on that processor; E_ID for a processor that there is not
+//! - (H) a handler that is left with the processor locked, or with a spin lock: neither stays so
 
 use super::*;
 use core::sync::atomic::Ordering::Relaxed;
 
 static CALLS: AtomicU32 = AtomicU32::new(0);
 static PLACE: AtomicU32 = AtomicU32::new(0);
+/// What the handler keeps locked: nothing, the processor, a spin lock.
+static KEEPS: AtomicU32 = AtomicU32::new(0);
 
 pub(super) fn handler(cx: InHandler<Shared>) {
     CALLS.store(CALLS.load(Relaxed) + 1, Relaxed);
     PLACE.store(System::<App>::get_pid(cx).map_or(99, |place| place as u32), Relaxed);
     check(System::<App>::sns_ctx());
     let _ = MAIN.wup(cx);
+    match KEEPS.load(Relaxed) {
+        0 => {}
+        1 => same(System::<App>::loc_cpu(cx), Ok(())),
+        _ => same(SPIN.loc(cx), Ok(())),
+    }
 }
 
 pub(super) fn run(cx: Cx) {
@@ -60,4 +68,15 @@ pub(super) fn run(cx: Cx) {
     same(ALARM.msta(0, Some(PROCESSORS), cx), Err(Error::ID));
     same(ALARM.refer(cx), Ok(None));
     step(1);
+
+    // (H)
+    for keeps in [1, 2, 0] {
+        KEEPS.store(keeps, Relaxed);
+        same(ALARM.sta(1_000, cx), Ok(()));
+        same(Current::<App>::sleep(cx), Ok(()));
+        check(!System::<App>::sns_loc());
+        same(SPIN.try_loc(cx), Ok(()));
+        same(SPIN.unl(cx), Ok(()));
+    }
+    step(2);
 }

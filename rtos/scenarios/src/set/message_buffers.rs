@@ -7,6 +7,7 @@
 //! - (E) a buffer without memory: sender and receiver meet
 //! - (F) psnd_mbf, tsnd_mbf, prcv_mbf, trcv_mbf: E_TMOUT
 //! - (G) E_PAR for empty and too long messages, and for too small buffers
+//! - (I) in the order of priorities: who comes first by a change of its priority goes on if there is room for its message
 //! - (H) ini_mbf: the waits end with E_DLT, and it is empty
 
 use super::*;
@@ -112,17 +113,40 @@ pub(super) fn run(cx: Cx) {
     same(BUFFER.rcv(&mut got[..11], cx), Err(Error::PAR));
     same(BUFFER.prcv(&mut got[..11], cx), Err(Error::PAR));
 
+    // (I)
+    same(BUFFER_PRI.snd(&[1; 12], cx), Ok(()));
+    play(HIGH, |cx| {
+        same(BUFFER_PRI.snd(&[3; 12], cx), Ok(()));
+        step(15);
+    });
+    play(STRICT, |cx| {
+        same(BUFFER_PRI.snd(&[4], cx), Ok(()));
+        step(13);
+    });
+    same(HIGH.act(cx), Ok(()));
+    same(STRICT.act(cx), Ok(()));
+    same(BUFFER_PRI.refer(cx), Ok((Some(2), None, 1, 8)));
+    same(STRICT.chg_pri(Some(2), cx), Ok(()));
+    same(BUFFER_PRI.refer(cx), Ok((Some(2), None, 2, 0)));
+    step(14);
+    same(BUFFER_PRI.rcv(&mut got, cx), Ok(12));
+    step(16);
+    for (length, byte) in [(1, 4), (12, 3)] {
+        same(BUFFER_PRI.rcv(&mut got, cx), Ok(length));
+        same(got[0], byte);
+    }
+
     // (H)
     play(HIGH, |cx| {
         same(BUFFER.snd(&[3; 12], cx), Err(Error::DLT));
-        step(13);
+        step(17);
         same(BUFFER.rcv(&mut [0; 12], cx), Err(Error::DLT));
-        step(15);
+        step(19);
     });
     same(HIGH.act(cx), Ok(()));
     same(BUFFER.ini(cx), Ok(()));
-    step(14);
+    step(18);
     same(BUFFER.ini(cx), Ok(()));
     same(BUFFER.refer(cx), Ok((None, None, 0, 32)));
-    step(16);
+    step(20);
 }

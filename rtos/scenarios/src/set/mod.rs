@@ -91,6 +91,7 @@ rtos::kernel! {
     message_buffers {
         BUFFER: Shared = MessageBuffer::create(12, 32);
         BUFFER_NONE: Shared = MessageBuffer::create(12, 0);
+        BUFFER_PRI: Shared = MessageBuffer::create(12, 24).by_priority();
     }
     memory_pools {
         POOL: Shared = MemoryPool::create(2, 20);

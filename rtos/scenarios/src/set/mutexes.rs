@@ -6,6 +6,7 @@
 //! - (D) ceiling: who holds it has at least that priority; E_ILUSE for who is above
 //! - (E) chg_pri of who holds or waits for a ceiling: E_ILUSE above it; below, it counts after the unlock
 //! - (F) inheritance: who holds it has at least the priority of the highest that waits, and no longer when that stops
+//! - (I) chg_pri of who inherits: if the new base decides, it is the last of that priority
 //! - (G) inheritance along a chain of mutexes
 //! - (H) ini_mtx: the waits end with E_DLT, and nobody holds it
 
@@ -118,6 +119,24 @@ pub(super) fn run(cx: Cx) {
     same(INHERIT.unl(cx), Ok(()));
     step(13);
 
+    // (I)
+    play(STRICT, |cx| {
+        same(INHERIT.loc(cx), Ok(()));
+        same(INHERIT.unl(cx), Ok(()));
+    });
+    play(PEER, |_| step(14));
+    same(INHERIT.loc(cx), Ok(()));
+    same(STRICT.act(cx), Ok(()));
+    same(MAIN.priority(cx), Ok(6));
+    same(System::<App>::dis_dsp(cx), Ok(()));
+    same(PEER.act(cx), Ok(()));
+    same(PEER.chg_pri(Some(5), cx), Ok(()));
+    same(MAIN.chg_pri(Some(5), cx), Ok(()));
+    same(System::<App>::ena_dsp(cx), Ok(()));
+    step(15);
+    same(INHERIT.unl(cx), Ok(()));
+    same(MAIN.chg_pri(None, cx), Ok(()));
+
     // (G)
     play(LOW, |cx| {
         same(INHERIT.loc(cx), Ok(()));
@@ -139,26 +158,26 @@ pub(super) fn run(cx: Cx) {
     play(HIGH, |cx| {
         same(INHERIT_TOO.loc(cx), Ok(()));
         same(INHERIT_TOO.unl(cx), Ok(()));
-        step(14);
+        step(16);
     });
     same(HIGH.act(cx), Ok(()));
     same(STRICT.priority(cx), Ok(4));
     same(LOW.priority(cx), Ok(4));
     same(LOW.wup(cx), Ok(()));
     until_ended(cx, LOW);
-    step(15);
+    step(17);
 
     // (H)
     play(HIGH, |cx| {
         same(INHERIT.loc(cx), Err(Error::DLT));
-        step(16);
+        step(18);
     });
     same(INHERIT.loc(cx), Ok(()));
     same(INHERIT_TOO.loc(cx), Ok(()));
     same(HIGH.act(cx), Ok(()));
     same(MAIN.priority(cx), Ok(4));
     same(INHERIT.ini(cx), Ok(()));
-    step(17);
+    step(19);
     same(MAIN.priority(cx), Ok(10));
     same(INHERIT.refer(cx), Ok((None, None)));
     same(INHERIT_TOO.unl(cx), Ok(()));

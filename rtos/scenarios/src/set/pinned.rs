@@ -7,6 +7,7 @@
 //! - (E) with several processors: from another one, E_OACV; waiting for an object of the other kind, E_OACV
 
 use super::*;
+use rtos::Placed;
 
 type P = InTask<Pinned<0>>;
 
@@ -81,10 +82,16 @@ pub(super) fn run(cx: Cx) {
             same(CEILING.ploc(Anywhere), Err(Error::OACV));
         });
         same(PINNED.act(Anywhere), Ok(()));
-        play(FAR_HIGH, |_| {
+        play(FAR_HIGH, |cx| {
             same(PINNED.act(Anywhere), Err(Error::OACV));
             same(SEM_PINNED.sig(Anywhere), Err(Error::OACV));
             same(FLAG_PINNED.set(1, Anywhere), Err(Error::OACV));
+            // By number, from code that knows what it is.
+            same(rtos::Task::<App, Placed>::by_number(8).and_then(|task| task.act(cx)), Err(Error::OACV));
+            same(
+                rtos::Semaphore::<App, Placed>::by_number(3).and_then(|semaphore| semaphore.sig(cx)),
+                Err(Error::OACV),
+            );
         });
         same(FAR_HIGH.act(cx), Ok(()));
         until_ended(cx, FAR_HIGH);

@@ -7,17 +7,19 @@
 //! - (E) mig_tsk of another task: ready, waiting with a deadline, dormant
 //! - (F) mig_tsk of a task of another processor: E_OBJ
 //! - (G) objects between processors: semaphore, data queue, mutex
-//! - (H) ter_tsk of a task of another processor: E_OBJ; ras_ter ends it, waiting or running
+//! - (H) ter_tsk and ras_ter of a task of another processor: E_OBJ
 //! - (I) sus_tsk and rsm_tsk of a task that runs on another processor
 //! - (J) chg_pri of a task of another processor
+//! - (K) mig_tsk to the task's own processor: it is the last of its priority; E_CTX for the caller that may not give way
 
 use super::*;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 type S = System<App>;
 
 static PLACE: AtomicU32 = AtomicU32::new(99);
 static COUNT: AtomicU32 = AtomicU32::new(0);
+static ENOUGH: AtomicBool = AtomicBool::new(false);
 
 fn place<C: rtos::Context>(cx: C) -> u32 {
     S::get_pid(cx).map_or(98, |place| place as u32)
@@ -27,9 +29,9 @@ fn note_place(cx: Cx) {
     PLACE.store(place(cx), Relaxed);
 }
 
-/// Counts until it is ended.
+/// Counts until it is enough.
 fn count(_: Cx) {
-    loop {
+    while !ENOUGH.load(Relaxed) {
         COUNT.store(COUNT.load(Relaxed) + 1, Relaxed);
         core::hint::spin_loop();
     }
@@ -96,6 +98,23 @@ pub(super) fn run(cx: Cx) {
     }
     same(MAIN.mig(None, cx), Ok(()));
 
+    // (K)
+    play(PEER, |cx| {
+        step(1);
+        same(MAIN.mig(Some(0), cx), Ok(()));
+        step(2);
+    });
+    same(PEER.act(cx), Ok(()));
+    same(MAIN.mig(Some(0), cx), Ok(()));
+    step(3);
+    play(PEER, |_| step(4));
+    same(PEER.act(cx), Ok(()));
+    same(S::dis_dsp(cx), Ok(()));
+    same(MAIN.mig(Some(0), cx), Err(Error::CTX));
+    same(S::ena_dsp(cx), Ok(()));
+    same(MAIN.mig(None, cx), Ok(()));
+    step(5);
+
     // (E)
     same(LOW.act(cx), Ok(()));
     same(LOW.mig(Some(LAST), cx), Ok(()));
@@ -145,7 +164,7 @@ pub(super) fn run(cx: Cx) {
     }
     until_ended(cx, FAR_HIGH);
     same(COUNT.load(Relaxed), 400);
-    step(1);
+    step(6);
 
     if PROCESSORS > 1 {
         on_another(cx);
@@ -156,27 +175,24 @@ pub(super) fn run(cx: Cx) {
 /// What makes sense only while a task runs on another processor.
 fn on_another(cx: Cx) {
     // (F) and (H)
+    ENOUGH.store(false, Relaxed);
     play(FAR_LOW, |cx| {
-        let _ = Current::<App>::sleep(cx);
-        check(false);
+        same(Current::<App>::sleep(cx), Ok(()));
+        count(cx);
     });
     same(FAR_LOW.act(cx), Ok(()));
     until(cx, || FAR_LOW.state(cx) == Ok(TaskState::Waiting));
-    same(FAR_LOW.mig(Some(0), cx), Err(Error::OBJ));
-    same(FAR_LOW.ter(cx), Err(Error::OBJ));
-    same(FAR_LOW.ras_ter(cx), Ok(()));
-    until_ended(cx, FAR_LOW);
-    play(FAR_LOW, count);
-    same(FAR_LOW.act(cx), Ok(()));
-    until(cx, || counts(cx));
-    same(FAR_LOW.state(cx), Ok(TaskState::Running));
-    same(FAR_LOW.ras_ter(cx), Ok(()));
-    until_ended(cx, FAR_LOW);
-    check(!counts(cx));
+    for state in [TaskState::Waiting, TaskState::Running] {
+        same(FAR_LOW.state(cx), Ok(state));
+        same(FAR_LOW.mig(Some(0), cx), Err(Error::OBJ));
+        same(FAR_LOW.ter(cx), Err(Error::OBJ));
+        same(FAR_LOW.ras_ter(cx), Err(Error::OBJ));
+        let _ = FAR_LOW.wup(cx);
+        until(cx, || counts(cx));
+    }
+    same(FAR_LOW.can_wup(cx), Ok(1));
 
     // (I)
-    same(FAR_LOW.act(cx), Ok(()));
-    until(cx, || counts(cx));
     same(FAR_LOW.sus(cx), Ok(()));
     until(cx, || !counts(cx));
     same(FAR_LOW.state(cx), Ok(TaskState::Suspended));
@@ -193,7 +209,7 @@ fn on_another(cx: Cx) {
     same(FAR_LOW.chg_pri(None, cx), Ok(()));
     until_ended(cx, FAR_HIGH);
     same(PLACE.load(Relaxed), LAST as u32);
-    same(FAR_LOW.ras_ter(cx), Ok(()));
+    ENOUGH.store(true, Relaxed);
     until_ended(cx, FAR_LOW);
-    step(2);
+    step(7);
 }

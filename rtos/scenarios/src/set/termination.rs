@@ -7,9 +7,10 @@
 //! - (E) a task that ends unlocks its mutexes
 //! - (F) ras_ter of a task that lets itself be ended: it is dormant
 //! - (G) ras_ter of a task that does not: its wait ends with E_RASTER, and so does every further one
-//! - (H) ena_ter: the task ends there, if it was asked to
-//! - (I) sns_ter
+//! - (H) ena_ter: the task ends there, if it was asked to; where it may not give way, when it may again
+//! - (I) sns_ter, from any context
 //! - (J) ras_ter: E_ILUSE for the caller, E_OBJ for a dormant task
+//! - (K) ras_ter of a task that does not let itself be ended and is suspended: the suspension ends
 
 use super::*;
 
@@ -80,9 +81,10 @@ pub(super) fn run(cx: Cx) {
 
     // (G), (H) and (I)
     play(HIGH, |cx| {
-        same(Current::<App>::termination_disabled(cx), Ok(false));
+        check(!Current::<App>::termination_disabled());
         same(Current::<App>::disable_termination(cx), Ok(()));
-        same(Current::<App>::termination_disabled(cx), Ok(true));
+        check(Current::<App>::termination_disabled());
+        same(System::<App>::with_cpu_locked(cx, Current::<App>::termination_disabled), Ok(true));
         step(8);
         same(Current::<App>::sleep(cx), Err(Error::RASTER));
         step(10);
@@ -100,4 +102,59 @@ pub(super) fn run(cx: Cx) {
     same(HIGH.ras_ter(cx), Ok(()));
     step(12);
     same(HIGH.state(cx), Ok(TaskState::Dormant));
+
+    // (H)
+    play(HIGH, |cx| {
+        same(Current::<App>::disable_termination(cx), Ok(()));
+        same(Current::<App>::sleep(cx), Err(Error::RASTER));
+        same(System::<App>::dis_dsp(cx), Ok(()));
+        same(System::<App>::chg_ipm(-1, cx), Ok(()));
+        same(Current::<App>::enable_termination(cx), Ok(()));
+        same(System::<App>::ena_dsp(cx), Ok(()));
+        step(13);
+        let _ = System::<App>::chg_ipm(0, cx);
+        check(false);
+    });
+    same(HIGH.act(cx), Ok(()));
+    same(HIGH.ras_ter(cx), Ok(()));
+    step(14);
+    same(HIGH.state(cx), Ok(TaskState::Dormant));
+    same((System::<App>::sns_dsp(), System::<App>::get_ipm(cx)), (false, Ok(0)));
+    play(HIGH, |cx| {
+        same(Current::<App>::disable_termination(cx), Ok(()));
+        same(Current::<App>::sleep(cx), Err(Error::RASTER));
+        same(System::<App>::dis_dsp(cx), Ok(()));
+        same(Current::<App>::enable_termination(cx), Ok(()));
+        // It changed its mind.
+        same(Current::<App>::disable_termination(cx), Ok(()));
+        same(System::<App>::ena_dsp(cx), Ok(()));
+        step(15);
+    });
+    same(HIGH.act(cx), Ok(()));
+    same(HIGH.ras_ter(cx), Ok(()));
+    step(16);
+
+    // (K)
+    play(HIGH, |cx| {
+        same(Current::<App>::disable_termination(cx), Ok(()));
+        same(Current::<App>::sleep(cx), Err(Error::RASTER));
+        step(17);
+    });
+    same(HIGH.act(cx), Ok(()));
+    same(HIGH.sus(cx), Ok(()));
+    same(HIGH.state(cx), Ok(TaskState::WaitingSuspended));
+    same(HIGH.ras_ter(cx), Ok(()));
+    step(18);
+    play(HIGH, |cx| {
+        same(Current::<App>::disable_termination(cx), Ok(()));
+        same(Current::<App>::sleep(cx), Err(Error::RLWAI));
+        same(HIGH.sus(cx), Err(Error::RASTER));
+        step(19);
+    });
+    same(HIGH.act(cx), Ok(()));
+    same(HIGH.sus(cx), Ok(()));
+    same(HIGH.rel_wai(cx), Ok(()));
+    same(HIGH.state(cx), Ok(TaskState::Suspended));
+    same(HIGH.ras_ter(cx), Ok(()));
+    step(20);
 }
