@@ -22,7 +22,7 @@ fn a_signal_meets_a_wait() {
         .after(tell_what_is_left)
         .in_every_order()
         .are(&["left: Ok(0); signals: Ok(()); waits: Ok(())"])
-        .at_least(500);
+        .at_least(400);
 }
 
 #[test]
