@@ -5,21 +5,10 @@
 #ifndef KIZAMI_KERNEL_H
 #define KIZAMI_KERNEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <t_stddef.h>
 
-/* Types. */
-typedef int int_t;
-typedef unsigned int uint_t;
-typedef bool bool_t;
-typedef int_t FN, ER, ID, PRI, INTNO_S, ER_BOOL, ER_ID, ER_UINT;
-typedef uint_t ATR, STAT, MODE, INTNO, EXCNO, FLGPTN;
-typedef uint32_t RELTIM, TMO, HRTCNT, PRCTIM;
-typedef uint64_t SYSTIM;
-typedef int32_t ADJTIM;
-typedef intptr_t EXINF;
-typedef void (*FP)(void);
+#ifndef TOPPERS_MACRO_ONLY
+typedef uint_t FLGPTN, INTNO, INHNO, EXCNO;
 typedef void (*TASK)(EXINF exinf);
 typedef void (*TMEHDR)(EXINF exinf);
 typedef void (*ISR)(EXINF exinf);
@@ -28,38 +17,10 @@ typedef void (*EXCHDR)(void *p_excinf);
 typedef void (*OVRHDR)(ID tskid, EXINF exinf);
 typedef void (*INIRTN)(EXINF exinf);
 typedef void (*TERRTN)(EXINF exinf);
-
-/* What a service gives. */
-#define E_OK 0
-#define E_SYS (-5)
-#define E_NOSPT (-9)
-#define E_RSFN (-10)
-#define E_RSATR (-11)
-#define E_PAR (-17)
-#define E_ID (-18)
-#define E_CTX (-25)
-#define E_MACV (-26)
-#define E_OACV (-27)
-#define E_ILUSE (-28)
-#define E_NOMEM (-33)
-#define E_NOID (-34)
-#define E_NORES (-35)
-#define E_OBJ (-41)
-#define E_NOEXS (-42)
-#define E_QOVR (-43)
-#define E_RLWAI (-49)
-#define E_TMOUT (-50)
-#define E_DLT (-51)
-#define E_CLS (-52)
-#define E_RASTER (-53)
-#define E_WBLK (-57)
-#define E_BOVR (-58)
-#define ERCD(mercd, sercd) ((ER)((((uint_t)(sercd)) << 8) | (((uint_t)(mercd)) & 0xffU)))
-#define MERCD(ercd) ((ER)((int8_t)(ercd)))
-#define SERCD(ercd) ((ER)((ercd) >> 8))
+typedef uint64_t STK_T, MPF_T;
+#endif /* TOPPERS_MACRO_ONLY */
 
 /* Attributes. */
-#define TA_NULL 0U
 #define TA_ACT 0x01U
 #define TA_NOACTQUE 0x02U
 #define TA_TPRI 0x01U
@@ -70,10 +31,11 @@ typedef void (*TERRTN)(EXINF exinf);
 #define TA_STA 0x02U
 #define TA_ENAINT 0x01U
 #define TA_EDGE 0x02U
+#define TA_NATIVE 0x01U
 
 /* Modes, and states of tasks. */
-#define TWF_ANDW 0x01U
-#define TWF_ORW 0x02U
+#define TWF_ORW 0x01U
+#define TWF_ANDW 0x02U
 #define TTS_RUN 0x01U
 #define TTS_RDY 0x02U
 #define TTS_WAI 0x04U
@@ -94,23 +56,20 @@ typedef void (*TERRTN)(EXINF exinf);
 #define TTW_MPF 0x2000U
 
 /* Other values. */
-#ifndef TOPPERS_NO_TRUE_FALSE
-#define TRUE true
-#define FALSE false
-#endif
 #define TSK_SELF 0
 #define TSK_NONE 0
 #define TPRI_SELF 0
 #define TPRI_INI 0
 #define TIPM_ENAALL 0
 #define TPRC_INI 0
-#define TMO_POL 0U
-#define TMO_FEVR UINT32_MAX
+#define TPRC_NONE 0
 #define TMIN_TPRI 1
 #define TMAX_TPRI 16
 #define TMIN_DPRI 1
 #define TMAX_DPRI 16
-#define TMAX_RELTIM 4000000000U
+#define TMIN_ISRPRI 1
+#define TMAX_ISRPRI 16
+#define TMAX_MAXSEM UINT32_MAX
 #define TMIN_ADJTIM (-1000000)
 #define TMAX_ADJTIM 1000000
 #define TMAX_ACTCNT 1
@@ -118,6 +77,27 @@ typedef void (*TERRTN)(EXINF exinf);
 #define TBIT_FLGPTN 32
 #define TMAX_OVRTIM 4000000000U
 #define TOPPERS_SUPPORT_OVRHDR
+#define TOPPERS_SUPPORT_DIS_INT
+#define TOPPERS_SUPPORT_ENA_INT
+#define TOPPERS_SUPPORT_CLR_INT
+#define TOPPERS_SUPPORT_RAS_INT
+#define TOPPERS_SUPPORT_PRB_INT
+#define TOVR_STP 0x01U
+#define TOVR_STA 0x02U
+#define TCYC_STP 0x01U
+#define TCYC_STA 0x02U
+#define TALM_STP 0x01U
+#define TALM_STA 0x02U
+#define TSPN_UNL 0x01U
+#define TSPN_LOC 0x02U
+
+/* Memory, in the units that stacks and pools are counted in. */
+#define TOPPERS_COUNT_SZ(sz, unit) (((sz) + (unit) - 1) / (unit))
+#define TOPPERS_ROUND_SZ(sz, unit) (((sz) + (unit) - 1) & ~((unit) - 1))
+#define COUNT_STK_T(sz) TOPPERS_COUNT_SZ(sz, sizeof(STK_T))
+#define ROUND_STK_T(sz) TOPPERS_ROUND_SZ(sz, sizeof(STK_T))
+#define COUNT_MPF_T(blksz) TOPPERS_COUNT_SZ(blksz, sizeof(MPF_T))
+#define ROUND_MPF_T(blksz) TOPPERS_ROUND_SZ(blksz, sizeof(MPF_T))
 
 /* CPU exceptions, as the port counts them; on this machine they are signals. */
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
@@ -139,6 +119,7 @@ typedef void (*TERRTN)(EXINF exinf);
 #define EXCNO_SIGSEGV 11
 #endif
 
+#ifndef TOPPERS_MACRO_ONLY
 typedef struct t_rtsk {
 	STAT tskstat;
 	PRI tskpri;
@@ -163,12 +144,7 @@ typedef struct t_rmpf { ID wtskid; uint_t fblkcnt; } T_RMPF;
 typedef struct t_rovr { STAT ovrstat; PRCTIM leftotm; } T_ROVR;
 typedef struct t_rcyc { STAT cycstat; RELTIM lefttim; ID prcid; } T_RCYC;
 typedef struct t_ralm { STAT almstat; RELTIM lefttim; ID prcid; } T_RALM;
-#define TOVR_STP 0x01U
-#define TOVR_STA 0x02U
-#define TCYC_STP 0x01U
-#define TCYC_STA 0x02U
-#define TALM_STP 0x01U
-#define TALM_STA 0x02U
+typedef struct t_rspn { STAT spnstat; } T_RSPN;
 
 /* Tasks. */
 extern ER act_tsk(ID tskid);
@@ -243,6 +219,7 @@ extern ER ref_mbf(ID mbfid, T_RMBF *pk_rmbf);
 extern ER loc_spn(ID spnid);
 extern ER try_spn(ID spnid);
 extern ER unl_spn(ID spnid);
+extern ER ref_spn(ID spnid, T_RSPN *pk_rspn);
 
 /* Memory pools. */
 extern ER get_mpf(ID mpfid, void **p_blk);
@@ -296,5 +273,46 @@ extern ER_BOOL prb_int(INTNO intno);
 extern ER chg_ipm(PRI intpri);
 extern ER get_ipm(PRI *p_intpri);
 extern bool_t xsns_dpn(void *p_excinf);
+#endif /* TOPPERS_MACRO_ONLY */
+
+/* The names that services had in handlers, before generation 3. */
+#define iact_tsk act_tsk
+#define imact_tsk mact_tsk
+#define iwup_tsk wup_tsk
+#define irel_wai rel_wai
+#define isns_ter sns_ter
+#define isig_sem sig_sem
+#define iset_flg set_flg
+#define ipsnd_dtq psnd_dtq
+#define ifsnd_dtq fsnd_dtq
+#define ipsnd_pdq psnd_pdq
+#define iloc_spn loc_spn
+#define itry_spn try_spn
+#define iunl_spn unl_spn
+#define ifch_hrt fch_hrt
+#define iadj_tim adj_tim
+#define ista_alm sta_alm
+#define imsta_alm msta_alm
+#define istp_alm stp_alm
+#define ista_ovr sta_ovr
+#define istp_ovr stp_ovr
+#define irot_rdq rot_rdq
+#define imrot_rdq mrot_rdq
+#define iget_tid get_tid
+#define iget_pid get_pid
+#define iloc_cpu loc_cpu
+#define iunl_cpu unl_cpu
+#define isns_ctx sns_ctx
+#define isns_loc sns_loc
+#define isns_dsp sns_dsp
+#define isns_dpn sns_dpn
+#define isns_ker sns_ker
+#define iext_ker ext_ker
+#define idis_int dis_int
+#define iena_int ena_int
+#define iclr_int clr_int
+#define iras_int ras_int
+#define iprb_int prb_int
+#define ixsns_dpn xsns_dpn
 
 #endif /* KIZAMI_KERNEL_H */

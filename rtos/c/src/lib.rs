@@ -120,6 +120,7 @@ macro_rules! c_interface {
             loc_spn(id: i32) -> i32;
             try_spn(id: i32) -> i32;
             unl_spn(id: i32) -> i32;
+            ref_spn(id: i32, told: *mut $crate::Rspn) -> i32;
 
             snd_dtq(id: i32, word: usize) -> i32;
             psnd_dtq(id: i32, word: usize) -> i32;

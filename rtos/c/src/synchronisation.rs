@@ -1,6 +1,6 @@
 //! Semaphores, event flags, mutexes, spin locks.
 
-use rtos::{Anywhere, Error, EventFlag, Kernel, Mode, Mutex, Semaphore};
+use rtos::{Anywhere, Error, EventFlag, Kernel, Mode, Mutex, Semaphore, SpinLock};
 
 use crate::{Er, Id, give, id, timeout};
 
@@ -40,8 +40,8 @@ of_object! {
 /// TWF_ANDW or TWF_ORW.
 fn mode(mode: u32) -> Result<Mode, Error> {
     match mode {
-        1 => Ok(Mode::All),
-        2 => Ok(Mode::Any),
+        1 => Ok(Mode::Any),
+        2 => Ok(Mode::All),
         _ => Err(Error::PAR),
     }
 }
@@ -106,4 +106,17 @@ pub unsafe fn ref_mtx<K: Kernel>(number: Id, told: *mut Rmtx) -> Er {
     let result = Mutex::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
     // SAFETY: as C says.
     unsafe { give(told, result.map(|(owner, first)| Rmtx { htskid: id(owner), wtskid: id(first) })) }
+}
+
+/// T_RSPN.
+#[repr(C)]
+pub struct Rspn {
+    spnstat: u32,
+}
+
+/// See [`SpinLock::refer`].
+pub unsafe fn ref_spn<K: Kernel>(number: Id, told: *mut Rspn) -> Er {
+    let result = SpinLock::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
+    // SAFETY: as C says.
+    unsafe { give(told, result.map(|taken| Rspn { spnstat: if taken { 0x02 } else { 0x01 } })) }
 }

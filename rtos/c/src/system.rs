@@ -112,7 +112,7 @@ pub unsafe fn ext_ker<K: Kernel>() -> Er {
     System::<K>::ext_ker()
 }
 
-/// The line of that number: E_PAR if the kernel was not told of it.
+/// See [`Line::new`].
 fn line<K: Kernel>(number: u32) -> Result<Line<K>, Error> {
     Line::new(number)
 }

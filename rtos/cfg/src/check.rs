@@ -203,7 +203,8 @@ impl Checker<'_> {
                 }
             }
             "CRE_SPN" => {
-                given.attribute(0)?;
+                // TA_NATIVE: they all are.
+                given.attribute(1)?;
                 What::SpinLock
             }
             "CRE_CYC" => What::Cyclic {
@@ -220,28 +221,11 @@ impl Checker<'_> {
         })
     }
 
-    /// `{ TNFY_HANDLER, exinf, function }` and the others.
     fn notify(&mut self, given: &Given<'_>) -> Result<Notify, Fault> {
         let (c, place) = given.notification()?;
-        let texts: Vec<&str> = c.iter().map(|c| c.text.as_str()).collect();
-        let (api, statement) = match texts[..] {
-            ["TNFY_HANDLER", _, _] => return Ok(Notify::Handler(c[2].clone(), c[1].clone())),
-            ["TNFY_SETVAR", variable, value] => ("", format!("*({variable}) = (intptr_t)({value})")),
-            ["TNFY_INCVAR", variable] => ("", format!("*({variable}) += 1")),
-            ["TNFY_ACTTSK", task] => ("CRE_TSK", format!("(void)act_tsk({task})")),
-            ["TNFY_WUPTSK", task] => ("CRE_TSK", format!("(void)wup_tsk({task})")),
-            ["TNFY_SIGSEM", semaphore] => ("CRE_SEM", format!("(void)sig_sem({semaphore})")),
-            ["TNFY_SETFLG", flag, bits] => ("CRE_FLG", format!("(void)set_flg({flag}, {bits})")),
-            ["TNFY_SNDDTQ", queue, word] => ("CRE_DTQ", format!("(void)psnd_dtq({queue}, (intptr_t)({word}))")),
-            [mode, ..] if mode.contains("TENFY") => {
-                return Err(Fault::new(place, "notifications of errors are not supported (E_NOSPT)"));
-            }
-            _ => return Err(Fault::new(place, format!("there is no notification '{}' (E_PAR)", texts.join(", ")))),
-        };
-        if !api.is_empty() {
-            self.named.push((api, c[1].clone()));
-        }
-        Ok(Notify::Statement(C { text: statement, place: place.clone() }))
+        let (notify, named) = crate::notify::read(&c, place)?;
+        self.named.extend(named);
+        Ok(notify)
     }
 
     fn line(&mut self, given: &Given<'_>, class: Class) -> Result<(), Fault> {

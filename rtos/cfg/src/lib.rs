@@ -10,6 +10,7 @@ pub mod build;
 pub mod check;
 mod given;
 pub mod model;
+mod notify;
 pub mod parse;
 pub mod shape;
 pub mod target;

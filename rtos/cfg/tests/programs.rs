@@ -55,6 +55,9 @@ fn style(target: &str, processors: u8) {
                     services of the line: 12\n\
                     a semaphore from the start: 0, -50\n\
                     itself: -18 -18 -18 -18\n\
+                    notifications: -43, -43, then 7\n\
+                    a spin lock: 1\n\
+                    flags: 0, -50\n\
                     |42   |   ab|-0042|beef|%q|!%|\n";
     says("tests/style", target, processors, expected);
 }

@@ -59,6 +59,12 @@ fn values_out_of_their_ranges() {
         ("CRE_PDQ(A, { 0, 4, 0, NULL });", "the lowest priority is 0, and must be from 1 to 16 (E_PAR)"),
         ("CRE_CYC(A, { 0, { TNFY_ACTTSK, B }, 0, 0 });", "the period is 0, and must be from 1 to 4000000000 (E_PAR)"),
         ("CRE_ALM(A, { 0, { TNFY_NOTHING } });", "there is no notification 'TNFY_NOTHING' (E_PAR)"),
+        ("CRE_ALM(A, { 0, { TNFY_SIGSEM } });", "there is no notification 'TNFY_SIGSEM' (E_PAR)"),
+        ("CRE_ALM(A, { 0, { TNFY_SETVAR, &v, 1, 2 } });", "there is no notification 'TNFY_SETVAR, &v, 1, 2' (E_PAR)"),
+        (
+            "CRE_ALM(A, { 0, { TNFY_INCVAR|TENFY_INCVAR, &v, &w } });",
+            "'TNFY_INCVAR|TENFY_INCVAR' cannot fail (E_RSATR)",
+        ),
         ("CRE_ISR(A, { 0, 0, 9, task, 1 });", "line 9 has no CFG_INT (E_OBJ)"),
         ("DEF_INH(9, { 0, handler });", "line 9 has no CFG_INT (E_OBJ)"),
         ("DEF_EXC(1, { 0, handler });", "there is no exception 1; this target has [4, 5, 7, 8, 11] (E_PAR)"),

@@ -1,6 +1,6 @@
 //! Interrupts: which lines are used, and what is called.
 
-use crate::context::{Context, Kind};
+use crate::context::Context;
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::notify::Handler;
@@ -79,26 +79,23 @@ impl Interrupt {
 pub struct Line<K: Kernel>(u32, core::marker::PhantomData<K>);
 
 impl<K: Kernel> Line<K> {
-    /// The line of that number. E_PAR if the kernel was not told of it.
+    /// The line of that number. E_PAR if there is none; E_OBJ if the kernel was not told of it.
     pub fn new(line: u32) -> Result<Self, Error> {
-        let known = K::interrupts().iter().any(|interrupt| interrupt.line == line);
-        if known && <K::Port as Port>::Lines::exists(line) {
-            Ok(Line(line, core::marker::PhantomData))
-        } else {
-            Err(Error::PAR)
+        if !<K::Port as Port>::Lines::exists(line) {
+            return Err(Error::PAR);
         }
+        let known = K::interrupts().iter().any(|interrupt| interrupt.line == line);
+        if known { Ok(Line(line, core::marker::PhantomData)) } else { Err(Error::OBJ) }
     }
 
-    /// dis_int: holds the line back. E_CTX in a handler.
+    /// dis_int: holds the line back. As all of these, from any context, with a locked processor too.
     pub fn disable<C: Context>(&self, _: C) -> Result<(), Error> {
-        Self::in_task::<C>()?;
         self.locked(|| <K::Port as Port>::Lines::disable(self.0));
         Ok(())
     }
 
-    /// ena_int: lets the line through. E_CTX in a handler.
+    /// ena_int: lets the line through.
     pub fn enable<C: Context>(&self, _: C) -> Result<(), Error> {
-        Self::in_task::<C>()?;
         self.locked(|| <K::Port as Port>::Lines::enable(self.0));
         Ok(())
     }
@@ -116,15 +113,6 @@ impl<K: Kernel> Line<K> {
     /// prb_int: whether it is pending.
     pub fn pending<C: Context>(&self, _: C) -> Result<bool, Error> {
         Ok(<K::Port as Port>::Lines::pending(self.0))
-    }
-
-    fn in_task<C: Context>() -> Result<(), Error> {
-        let task = match C::KIND {
-            Kind::Task => true,
-            Kind::Handler => false,
-            Kind::Unknown => K::Port::in_task(),
-        };
-        if task { Ok(()) } else { Err(Error::CTX) }
     }
 
     fn locked<T>(&self, work: impl FnOnce() -> T) -> T {

@@ -3,7 +3,9 @@
 //! Who holds one has the processor locked, as with loc_cpu, and may hold only that one. On one processor nothing else is
 //! needed.
 
-use crate::cell::{Cell, Held};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::cell::Held;
 use crate::context::{Context, Domain};
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -23,7 +25,7 @@ handle! {
 pub struct SpinLockBlock<K: Kernel> {
     lock: <K::Model as Model>::Only<Between<K>>,
     /// Whether a processor holds it. Written only by that processor, while it does.
-    taken: Cell<bool>,
+    taken: AtomicBool,
 }
 
 /// The lock between processors.
@@ -39,7 +41,7 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
         const { Class::of::<K::Model, D>() };
         SpinLockBlock {
             lock: <<K::Model as Model>::Only<Between<K>> as Only<Between<K>>>::INITIAL,
-            taken: Cell::new(false),
+            taken: AtomicBool::new(false),
         }
     }
 
@@ -75,6 +77,12 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
         Ok(())
     }
 
+    /// ref_spn: whether a processor holds the lock. E_CTX in a handler, and if the processor is locked.
+    pub fn refer<C: Context>(self, cx: C) -> Result<bool, Error> {
+        let service = self.enter_in_task(cx)?;
+        service.leave(Ok(self.block.taken.load(Relaxed)))
+    }
+
     /// Takes the lock, with the processor locked, if it is free.
     fn take<C: Context>(self, _: C) -> Result<bool, Error> {
         let mask = K::Port::lock();
@@ -89,7 +97,7 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
             return Ok(false);
         }
         here::<K>(C::PLACE).spinning.set(Some(self.block), held);
-        self.block.taken.set(true, held);
+        self.block.taken.store(true, Relaxed);
         Ok(true)
     }
 }
@@ -100,13 +108,13 @@ pub(crate) fn let_go<K: Kernel>(here: &'static Processor<K>) {
     let held = unsafe { Held::assume() };
     if let Some(spinning) = here.spinning.get(held) {
         here.spinning.set(None, held);
-        spinning.give_back(held);
+        spinning.give_back();
     }
 }
 
 impl<K: Kernel> SpinLockBlock<K> {
-    fn give_back(&self, held: Held<'_>) {
-        self.taken.set(false, held);
+    fn give_back(&self) {
+        self.taken.store(false, Relaxed);
         if let Some(lock) = self.lock.get().filter(|_| K::Model::LOCKS) {
             lock.0.release();
         }

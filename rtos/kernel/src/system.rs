@@ -52,11 +52,10 @@ impl<K: Kernel> System<K> {
         let mask = K::Port::lock();
         // SAFETY: the processor is locked.
         let spinning = here::<K>(C::PLACE).spinning.get(unsafe { Held::assume() }).is_some();
-        if spinning {
-            return Err(Error::CTX);
+        if !spinning {
+            // SAFETY: the caller says that its section ends here.
+            unsafe { K::Port::unlock(if K::Port::was_locked(mask) { K::Port::unlocked() } else { mask }) };
         }
-        // SAFETY: the caller says that its section ends here.
-        unsafe { K::Port::unlock(if K::Port::was_locked(mask) { K::Port::unlocked() } else { mask }) };
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 
 static bool_t before;
 static int order;
+intptr_t failure;
 
 void initialise(EXINF exinf)
 {
@@ -33,6 +34,8 @@ void main_task(EXINF exinf)
 	T_RTSK task;
 	PRI priority = 0;
 	ER taken;
+	T_RSPN spin;
+	intptr_t word = 0, next = 0;
 	(void)exinf;
 	(void)ref_flg(Some, &flag);
 	(void)ref_tsk(TSK_SELF, &task);
@@ -45,6 +48,16 @@ void main_task(EXINF exinf)
 	taken = pol_sem(Port);
 	syslog(LOG_NOTICE, "a semaphore from the start: %d, %d", taken, pol_sem(Port));
 	syslog(LOG_NOTICE, "itself: %d %d %d %d", ter_tsk(TSK_SELF), ras_ter(TSK_SELF), rel_wai(TSK_SELF), rsm_tsk(TSK_SELF));
+	(void)ista_alm(FAILS, 0);
+	(void)rcv_dtq(QUEUE, &word);
+	(void)sta_alm(FAILS_TOO, 0);
+	(void)dly_tsk(1000);
+	(void)sta_alm(FITS, 1000);
+	(void)rcv_dtq(QUEUE, &next);
+	syslog(LOG_NOTICE, "notifications: %d, %d, then %d", (int)word, (int)failure, (int)next);
+	(void)ref_spn(SPIN, &spin);
+	syslog(LOG_NOTICE, "a spin lock: %d", (int)(spin.spnstat == TSPN_UNL));
+	syslog(LOG_NOTICE, "flags: %d, %d", wai_flg(Some, 3, TWF_ORW, &flag.flgptn), pol_flg(Some, 3, TWF_ANDW, &flag.flgptn));
 	syslog(LOG_NOTICE, "|%-5d|%5s|%05d|%x|%q|%c%%|", 42, "ab", -42, 0xbeefU, '!');
 	(void)ext_ker();
 }

@@ -13,6 +13,8 @@
 #define LINE 9
 #endif
 
+extern intptr_t failure;
+
 extern void initialise(EXINF exinf);
 extern void main_task(EXINF exinf);
 extern void idle_task(EXINF exinf);

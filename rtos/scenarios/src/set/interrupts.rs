@@ -3,9 +3,9 @@
 //! - (A) ras_int: the service is called, in handler context
 //! - (B) a service activates a higher task: it runs when the service is left, before what was interrupted
 //! - (C) dis_int: it waits; prb_int sees it; clr_int takes it away; ena_int lets it through
-//! - (D) while the processor is locked it waits
+//! - (D) while the processor is locked it waits, and all of these can be called
 //! - (E) while chg_ipm says so it waits
-//! - (F) E_PAR for a line that the kernel was not told of
+//! - (F) E_OBJ for a line that the kernel was not told of, E_PAR for one that there is not
 
 use super::*;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -75,7 +75,10 @@ pub(super) fn run(cx: Cx) {
 
     // (D)
     same(System::<App>::loc_cpu(cx), Ok(()));
+    same(line.disable(cx), Ok(()));
     same(line.raise(cx), Ok(()));
+    same(line.pending(cx), Ok(true));
+    same(line.enable(cx), Ok(()));
     for _ in 0..1000 {
         same(CALLS.load(Relaxed), 3);
     }
@@ -93,6 +96,6 @@ pub(super) fn run(cx: Cx) {
     same(System::<App>::chg_ipm(0, cx), Ok(()));
 
     // (F)
-    check(matches!(Line::new(LINE + 1), Err(Error::PAR)));
+    check(matches!(Line::new(LINE + 1), Err(Error::OBJ)));
     check(matches!(Line::new(u32::MAX), Err(Error::PAR)));
 }
