@@ -63,6 +63,8 @@ impl Lock for Giant {
 pub struct NoLines;
 
 impl Lines for NoLines {
+    const EACH: bool = false;
+
     fn exists(_: u32) -> bool {
         false
     }

@@ -63,6 +63,10 @@ fn machinery(platform: Platform, model: Model) -> Vec<String> {
     let mut found = Vec::new();
     for function in services {
         for instruction in code.of(function) {
+            // The way back from an interrupt, on the Cortex-A9.
+            if instruction.text == "clrex" && function.contains("vectors::") {
+                continue;
+            }
             if let Some(reason) = reason(instruction).or_else(|| names_a_register(instruction)) {
                 found.push(format!("{:08x} {} ({reason}) in {function}", instruction.address, instruction.text));
             }

@@ -70,7 +70,7 @@ pub unsafe fn begin<K: Kernel>() -> ! {
     let here = here::<K>(Known::Later);
     // Deadlines may be set already: the timer rings at once, and finds out.
     K::Port::alarm(0);
-    let next = here.choose();
+    let next = here.choose_alone();
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
     // SAFETY: the processor is locked, and `next` was prepared.
@@ -87,7 +87,7 @@ pub fn preempt<K: Kernel>() {
     // SAFETY: the processor is locked, and what follows is its own.
     let held = unsafe { Held::assume() };
     if here.dispatching.get(held) {
-        let (current, next) = (here.running.get(), here.choose());
+        let (current, next) = (here.running.get(), here.choose_alone());
         if !core::ptr::eq(current, next) {
             dispatch(here, current, next);
         }

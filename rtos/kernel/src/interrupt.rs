@@ -5,6 +5,8 @@ use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::notify::Handler;
 use crate::port::{Lines, Port};
+use crate::processor::Processor;
+use crate::service::here;
 
 /// An interrupt line and the service that is called for it: CFG_INT and CRE_ISR.
 #[derive(Clone, Copy)]
@@ -75,8 +77,14 @@ impl Interrupt {
     }
 }
 
-/// The interrupt services of a kernel for its lines.
-pub struct Line<K: Kernel>(u32, core::marker::PhantomData<K>);
+/// The interrupt services of a kernel for its lines. From any context, with a locked processor too.
+///
+/// Where each processor has an interrupt controller of its own, all of them give E_PAR for another processor's line.
+pub struct Line<K: Kernel> {
+    line: u32,
+    processor: usize,
+    kernel: core::marker::PhantomData<K>,
+}
 
 impl<K: Kernel> Line<K> {
     /// The line of that number. E_PAR if there is none; E_OBJ if the kernel was not told of it.
@@ -84,40 +92,39 @@ impl<K: Kernel> Line<K> {
         if !<K::Port as Port>::Lines::exists(line) {
             return Err(Error::PAR);
         }
-        let known = K::interrupts().iter().any(|interrupt| interrupt.line == line);
-        if known { Ok(Line(line, core::marker::PhantomData)) } else { Err(Error::OBJ) }
+        let told = K::interrupts().iter().find(|interrupt| interrupt.line == line).ok_or(Error::OBJ)?;
+        Ok(Line { line, processor: told.processor, kernel: core::marker::PhantomData })
     }
 
-    /// dis_int: holds the line back. As all of these, from any context, with a locked processor too.
+    /// dis_int: holds the line back.
     pub fn disable<C: Context>(&self, _: C) -> Result<(), Error> {
-        self.locked(|| <K::Port as Port>::Lines::disable(self.0));
-        Ok(())
+        self.locked::<C, _>(<K::Port as Port>::Lines::disable)
     }
 
     /// ena_int: lets the line through.
     pub fn enable<C: Context>(&self, _: C) -> Result<(), Error> {
-        self.locked(|| <K::Port as Port>::Lines::enable(self.0));
-        Ok(())
+        self.locked::<C, _>(<K::Port as Port>::Lines::enable)
     }
 
     /// ras_int: makes it pending. E_OBJ if software cannot.
     pub fn raise<C: Context>(&self, _: C) -> Result<(), Error> {
-        if self.locked(|| <K::Port as Port>::Lines::raise(self.0)) { Ok(()) } else { Err(Error::OBJ) }
+        if self.locked::<C, _>(<K::Port as Port>::Lines::raise)? { Ok(()) } else { Err(Error::OBJ) }
     }
 
     /// clr_int: makes it not pending. E_OBJ if software cannot.
     pub fn clear<C: Context>(&self, _: C) -> Result<(), Error> {
-        if self.locked(|| <K::Port as Port>::Lines::clear(self.0)) { Ok(()) } else { Err(Error::OBJ) }
+        if self.locked::<C, _>(<K::Port as Port>::Lines::clear)? { Ok(()) } else { Err(Error::OBJ) }
     }
 
     /// prb_int: whether it is pending.
     pub fn pending<C: Context>(&self, _: C) -> Result<bool, Error> {
-        Ok(<K::Port as Port>::Lines::pending(self.0))
+        self.locked::<C, _>(<K::Port as Port>::Lines::pending)
     }
 
-    fn locked<T>(&self, work: impl FnOnce() -> T) -> T {
+    fn locked<C: Context, T>(&self, work: impl FnOnce(u32) -> T) -> Result<T, Error> {
         let mask = K::Port::lock();
-        let result = work();
+        let own = core::ptr::eq(here::<K>(C::PLACE), Processor::of(self.processor));
+        let result = if own || !<K::Port as Port>::Lines::EACH { Ok(work(self.line)) } else { Err(Error::PAR) };
         // SAFETY: nothing follows.
         unsafe { K::Port::unlock(mask) };
         result

@@ -124,9 +124,10 @@ pub(crate) fn check_processor<K: Kernel>(class: Class, processor: Option<usize>)
 pub(crate) fn left<K: Kernel>() {
     let mask = K::Port::lock();
     if K::Port::was_locked(mask) {
-        crate::spin_lock::let_go(crate::service::here::<K>(Known::Later));
+        let here = crate::service::here::<K>(Known::Later);
+        crate::spin_lock::let_go(here);
         // SAFETY: the handler was called unlocked, and nothing follows.
-        unsafe { K::Port::unlock(K::Port::unlocked()) };
+        unsafe { here.unlock() };
     } else {
         // SAFETY: as above.
         unsafe { K::Port::unlock(mask) };

@@ -167,6 +167,8 @@ pub(crate) type StacksOf<K> = <<K as Kernel>::Port as Port>::Stacks;
 
 /// An interrupt controller.
 pub trait Lines {
+    /// Whether each processor has a controller of its own, which only it reaches.
+    const EACH: bool;
     /// Whether there is a line of this number.
     fn exists(line: u32) -> bool;
     /// Lets the line through.

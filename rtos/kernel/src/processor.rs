@@ -12,6 +12,7 @@ use crate::cell::{Cell, Held, Published};
 use crate::heap::{Heap, Slot};
 use crate::kernel::Kernel;
 use crate::model::{Initial, Model, Only};
+use crate::port::{Lock, Port};
 use crate::ready::Ready;
 use crate::spin_lock::SpinLockBlock;
 use crate::task::{Stack, Tcb};
@@ -38,6 +39,8 @@ pub struct Processor<K: Kernel> {
     pub(crate) dispatch_disabled: Cell<bool>,
     /// What chg_ipm was last given by the task that runs.
     pub(crate) interrupt_mask: Cell<i32>,
+    /// What was before the code that runs has locked the processor by a service, if it has.
+    pub(crate) before: Cell<Option<<K::Port as Port>::Mask>>,
     /// The spin lock that it holds.
     pub(crate) spinning: Cell<Option<&'static SpinLockBlock<K>>>,
     /// When the timer is to ring, if at all.
@@ -66,6 +69,7 @@ impl<K: Kernel> Processor<K> {
             dispatching: Cell::new(true),
             dispatch_disabled: Cell::new(false),
             interrupt_mask: Cell::new(0),
+            before: Cell::new(None),
             spinning: Cell::new(None),
             armed: Cell::new(None),
             idle,
@@ -107,6 +111,49 @@ impl<K: Kernel> Processor<K> {
                 if shared.priority.get() < own.priority.get() { shared } else { own }
             }
         }
+    }
+
+    /// As [`choose`](Self::choose), for who does not hold the giant lock. Before a task of the shared agenda runs the lock
+    /// is taken once: what another processor has written, when it prepared or left that task, is seen from then on.
+    #[inline(always)]
+    pub(crate) fn choose_alone(&self) -> &'static Tcb<K> {
+        let own = self.own.ready.top();
+        match self.shared.get() {
+            None => own,
+            Some(shared) => {
+                let shared = shared.ready.top();
+                if shared.priority.get() >= own.priority.get() {
+                    own
+                } else if core::ptr::eq(shared, self.running.get()) {
+                    shared
+                } else {
+                    self.choose_shared()
+                }
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn choose_shared(&self) -> &'static Tcb<K> {
+        let Some(giant) = K::common().giant.get().filter(|_| K::Model::LOCKS) else { return self.choose() };
+        // Nobody who has it waits for this processor.
+        while !giant.0.try_acquire() {
+            K::Port::relax();
+        }
+        let next = self.choose();
+        giant.0.release();
+        next
+    }
+
+    /// Unlocks it as it was before a service has locked it.
+    ///
+    /// # Safety
+    /// This is the processor that the code runs on, locked, and nothing relies on that any more.
+    pub(crate) unsafe fn unlock(&self) {
+        // SAFETY: the processor is locked, and this is its own.
+        let before = self.before.get(unsafe { Held::assume() });
+        // SAFETY: as the caller says.
+        unsafe { K::Port::unlock(before.unwrap_or_else(K::Port::unlocked)) };
     }
 
     #[inline(always)]

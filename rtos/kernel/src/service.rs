@@ -272,7 +272,7 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         if let Some(micros) = timeout.deadline() {
             self.set_deadline(self.home(me), Event::Task(me), micros);
         }
-        let next = self.here.choose();
+        let next = self.choose();
         self.release();
         dispatch(self.here, me, next);
         // SAFETY: only who wakes the task writes this, and it has been woken.
@@ -280,6 +280,12 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         // SAFETY: nothing follows.
         unsafe { K::Port::unlock(self.mask) };
         result
+    }
+
+    /// The task that this processor should run.
+    #[inline(always)]
+    pub(crate) fn choose(&self) -> &'static Tcb<K> {
+        if self.domain.place().is_none() { self.here.choose() } else { self.here.choose_alone() }
     }
 
     /// Gives the giant lock back. The processor stays locked.
@@ -311,7 +317,7 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
     /// Unlocks, after giving way to another task if that should run now, and gives the result.
     #[inline(always)]
     pub(crate) fn finish<T>(self, result: T) -> T {
-        let (here, current, next) = (self.here, self.running(), self.here.choose());
+        let (here, current, next) = (self.here, self.running(), self.choose());
         self.release();
         if !core::ptr::eq(current, next) {
             if !self.in_task() {

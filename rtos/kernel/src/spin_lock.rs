@@ -73,7 +73,7 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
         }
         let_go(here);
         // SAFETY: nothing follows.
-        unsafe { K::Port::unlock(K::Port::unlocked()) };
+        unsafe { here.unlock() };
         Ok(())
     }
 
@@ -96,7 +96,9 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
             unsafe { K::Port::unlock(mask) };
             return Ok(false);
         }
-        here::<K>(C::PLACE).spinning.set(Some(self.block), held);
+        let here = here::<K>(C::PLACE);
+        here.before.set(Some(mask), held);
+        here.spinning.set(Some(self.block), held);
         self.block.taken.store(true, Relaxed);
         Ok(true)
     }

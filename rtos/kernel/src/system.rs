@@ -43,18 +43,26 @@ fn is_task<K: Kernel, C: Context>() -> bool {
 impl<K: Kernel> System<K> {
     /// loc_cpu: locks the processor, until unl_cpu. No service but unl_cpu, ext_tsk and the sns_ ones may be called then.
     pub fn loc_cpu<C: Context>(_: C) -> Result<(), Error> {
-        K::Port::lock();
+        let mask = K::Port::lock();
+        if !K::Port::was_locked(mask) {
+            // SAFETY: the processor is locked, and this is its own.
+            here::<K>(C::PLACE).before.set(Some(mask), unsafe { Held::assume() });
+        }
         Ok(())
     }
 
     /// unl_cpu: unlocks the processor. Without effect while it holds a spin lock.
     pub fn unl_cpu<C: Context>(_: C) -> Result<(), Error> {
         let mask = K::Port::lock();
-        // SAFETY: the processor is locked.
-        let spinning = here::<K>(C::PLACE).spinning.get(unsafe { Held::assume() }).is_some();
-        if !spinning {
+        let here = here::<K>(C::PLACE);
+        // SAFETY: the processor is locked, and this is its own.
+        let spinning = here.spinning.get(unsafe { Held::assume() }).is_some();
+        if !K::Port::was_locked(mask) {
+            // SAFETY: as it was.
+            unsafe { K::Port::unlock(mask) };
+        } else if !spinning {
             // SAFETY: the caller says that its section ends here.
-            unsafe { K::Port::unlock(if K::Port::was_locked(mask) { K::Port::unlocked() } else { mask }) };
+            unsafe { here.unlock() };
         }
         Ok(())
     }
@@ -204,9 +212,9 @@ impl<K: Kernel> System<K> {
         local::<K, C, _>(cx, |here, _| Ok(here.number()))
     }
 
-    /// sns_ctx: whether a handler runs, and not a task.
+    /// sns_ctx: whether a handler runs, and not a task; or what is called before the kernel runs and after.
     pub fn sns_ctx() -> bool {
-        !K::Port::in_task()
+        !K::Port::in_task() || Self::sns_ker()
     }
 
     /// sns_loc: whether the processor is locked.

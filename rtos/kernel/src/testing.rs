@@ -21,6 +21,8 @@ impl Lock for Nothing {
 }
 
 impl Lines for Nothing {
+    const EACH: bool = false;
+
     fn exists(_: u32) -> bool {
         false
     }

@@ -48,6 +48,8 @@ impl Lock for Flag {
 pub struct NoLines;
 
 impl Lines for NoLines {
+    const EACH: bool = false;
+
     fn exists(_: u32) -> bool {
         false
     }

@@ -54,7 +54,7 @@ unsafe extern "C-unwind" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
     here.dispatching.set(true, held);
     service.stop_running(me);
     bury_one(&service, me);
-    let next = here.choose();
+    let next = service.choose();
     service.release();
     crate::overrun::go_on(here, next);
     // SAFETY: the processor is locked.

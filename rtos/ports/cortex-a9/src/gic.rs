@@ -111,6 +111,8 @@ impl<B: Board> Gic<B> {
 }
 
 impl<B: Board> Lines for Gic<B> {
+    const EACH: bool = false;
+
     fn exists(line: u32) -> bool {
         (SHARED..COUNT).contains(&line)
     }

@@ -1,4 +1,7 @@
 //! The exception vectors, at address 0.
+//!
+//! Whoever goes back clears the exclusive monitor: what was interrupted may have been about to store exclusively, and
+//! other code may have loaded so meanwhile.
 
 use core::arch::{global_asm, naked_asm};
 
@@ -61,6 +64,7 @@ unsafe extern "C" fn interrupt() {
         "pop {{r0, r1}}",
         "add sp, sp, r1",
         "pop {{r0-r3, r12, lr}}",
+        "clrex",
         "rfeia sp!",
         give_way = sym give_way,
     )
@@ -77,6 +81,7 @@ unsafe extern "C" fn give_way() {
         "pop {{r0, r1}}",
         "add sp, sp, r1",
         "pop {{r0-r3, r12, lr}}",
+        "clrex",
         "rfeia sp!",
     )
 }
@@ -142,6 +147,7 @@ unsafe extern "C" fn exception() {
         "push {{r0-r3, r12, lr}}",
         "b {give_way}",
         "1: pop {{r0-r3, r12, lr}}",
+        "clrex",
         "rfeia sp!",
         give_way = sym give_way,
     )

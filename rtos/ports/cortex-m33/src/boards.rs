@@ -53,7 +53,7 @@ macro_rules! sse200_board {
             }
 
             fn now() -> u32 {
-                sse200::now::<$mhz>(Self::processor())
+                sse200::now::<$mhz>(Self::processor)
             }
 
             fn alarm(after: u32) {

@@ -60,6 +60,8 @@ fn write(registers: *mut u32, line: u32) -> bool {
 pub struct Nvic;
 
 impl Lines for Nvic {
+    const EACH: bool = true;
+
     fn exists(line: u32) -> bool {
         line < COUNT
     }

@@ -63,13 +63,13 @@ unsafe impl Sync for Elapsed {}
 
 static ELAPSED: [Elapsed; 2] = [const { Elapsed(UnsafeCell::new((0, 0))) }; 2];
 
-pub(crate) fn now<const MHZ: u32>(processor: usize) -> u32 {
+pub(crate) fn now<const MHZ: u32>(processor: impl FnOnce() -> usize) -> u32 {
     use rtos::Port;
     type Any = crate::CortexM33<crate::boards::Mps2An505>;
     let mask = Any::lock();
     // SAFETY: the processor is locked, and this is its own. The register is read only.
     let micros = unsafe {
-        let elapsed = ELAPSED[processor & 1].0.get();
+        let elapsed = ELAPSED[processor() & 1].0.get();
         let (ticks, micros) = *elapsed;
         let passed = (!DUAL_TIMER.add(1).read_volatile()).wrapping_sub(ticks) / MHZ;
         let now = (ticks.wrapping_add(passed * MHZ), micros.wrapping_add(passed));

@@ -72,7 +72,8 @@ unsafe extern "C" fn begin() -> ! {
     naked_asm!("movs r2, #0", "ldr r0, [r1, #16]", "ldr r3, [r1, #12]", "msr basepri, r2", "bx r3")
 }
 
-/// PendSV: lets the task that was interrupted call the dispatcher. Returns to [`preempted`] on top of its frame.
+/// PendSV: lets the task that was interrupted call the dispatcher. Returns to [`preempted`] on top of its frame, locked, or
+/// each further interrupt would leave another frame before that locks.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn pend_sv() {
     naked_asm!(
@@ -82,7 +83,10 @@ pub(crate) unsafe extern "C" fn pend_sv() {
         "mov r2, #0x01000000",
         "strd r1, r2, [r0, #24]",
         "msr psp, r0",
+        "movs r1, #{locked}",
+        "msr basepri, r1",
         "bx lr",
+        locked = const crate::LOCKED,
         preempted = sym preempted,
     )
 }

@@ -217,6 +217,8 @@ impl Signals {
 }
 
 impl Lines for Signals {
+    const EACH: bool = false;
+
     fn exists(line: u32) -> bool {
         (2..COUNT).contains(&line)
     }

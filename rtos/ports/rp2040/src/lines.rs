@@ -89,6 +89,8 @@ pub(crate) fn mask(priority: i32) {
 pub struct Nvic;
 
 impl Lines for Nvic {
+    const EACH: bool = true;
+
     fn exists(line: u32) -> bool {
         line < COUNT
     }

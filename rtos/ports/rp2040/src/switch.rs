@@ -96,8 +96,8 @@ unsafe extern "C" fn begin() -> ! {
     naked_asm!("ldr r0, [r1, #16]", "ldr r2, [r1, #12]", "cpsie i", "bx r2")
 }
 
-/// PendSV: lets the task that was interrupted call the dispatcher, by returning to [`preempted`] on top of its frame. If
-/// it interrupts the end of that, it goes back to what was interrupted first, unless the task has to give way again.
+/// PendSV: lets the task that was interrupted call the dispatcher, by returning to [`preempted`] on top of its frame,
+/// locked, or each further interrupt would leave another frame before that locks. If it interrupts the end of that, it goes back to what was interrupted first, unless the task has to give way again.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn pend_sv() {
     naked_asm!(
@@ -127,6 +127,7 @@ pub(crate) unsafe extern "C" fn pend_sv() {
         "lsls r2, r2, #24",
         "str r2, [r0, #28]",
         "msr psp, r0",
+        "cpsid i",
         "bx lr",
         ".ltorg",
         preempted = sym preempted,

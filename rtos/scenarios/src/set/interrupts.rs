@@ -4,7 +4,8 @@
 //! - (B) a service activates a higher task: it runs when the service is left, before what was interrupted
 //! - (C) dis_int: it waits; prb_int sees it; clr_int takes it away; ena_int lets it through
 //! - (D) while the processor is locked it waits, and all of these can be called
-//! - (E) while chg_ipm says so it waits
+//! - (E) while chg_ipm says so it waits, also after loc_cpu and unl_cpu, or a spin lock
+//! - (G) a service is not interrupted by its own line, also after loc_cpu and unl_cpu, or a spin lock
 //! - (F) E_OBJ for a line that the kernel was not told of, E_PAR for one that there is not
 
 use super::*;
@@ -12,6 +13,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static CALLS: AtomicU32 = AtomicU32::new(0);
 static FAULT: AtomicBool = AtomicBool::new(false);
+static AGAIN: AtomicBool = AtomicBool::new(false);
 type Line = rtos::Line<App>;
 
 /// The next call does what cannot be done.
@@ -25,6 +27,19 @@ pub(super) fn handler(cx: InHandler<Shared>) {
     if FAULT.load(Relaxed) {
         FAULT.store(false, Relaxed);
         return super::exceptions::in_handler();
+    }
+    if AGAIN.load(Relaxed) {
+        AGAIN.store(false, Relaxed);
+        let Ok(line) = Line::new(LINE) else { return check(false) };
+        let before = CALLS.load(Relaxed);
+        same(line.raise(cx), Ok(()));
+        same(System::<App>::loc_cpu(cx), Ok(()));
+        same(System::<App>::unl_cpu(cx), Ok(()));
+        same(SPIN.loc(cx), Ok(()));
+        same(SPIN.unl(cx), Ok(()));
+        for _ in 0..1000 {
+            same(CALLS.load(Relaxed), before);
+        }
     }
     if steps() == 1 {
         step(2);
@@ -88,6 +103,10 @@ pub(super) fn run(cx: Cx) {
     // (E)
     same(System::<App>::chg_ipm(-2, cx), Ok(()));
     same(line.raise(cx), Ok(()));
+    same(System::<App>::loc_cpu(cx), Ok(()));
+    same(System::<App>::unl_cpu(cx), Ok(()));
+    same(SPIN.loc(cx), Ok(()));
+    same(SPIN.unl(cx), Ok(()));
     for _ in 0..1000 {
         same(CALLS.load(Relaxed), 4);
     }
@@ -95,7 +114,12 @@ pub(super) fn run(cx: Cx) {
     calls(5);
     same(System::<App>::chg_ipm(0, cx), Ok(()));
 
+    // (G)
+    AGAIN.store(true, Relaxed);
+    same(line.raise(cx), Ok(()));
+    calls(7);
+
     // (F)
-    check(matches!(Line::new(LINE + 1), Err(Error::OBJ)));
+    check(matches!(Line::new(LINE - 1), Err(Error::OBJ)));
     check(matches!(Line::new(u32::MAX), Err(Error::PAR)));
 }
