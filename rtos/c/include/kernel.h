@@ -61,6 +61,16 @@ typedef uint64_t STK_T, MPF_T;
 #define TPRI_SELF 0
 #define TPRI_INI 0
 #define TIPM_ENAALL 0
+#define TMAX_INTPRI (-1)
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A'
+#define TMIN_INTPRI (-6)
+#elif defined(__ARM_ARCH_6M__)
+#define TMIN_INTPRI (-3)
+#elif defined(__arm__)
+#define TMIN_INTPRI (-5)
+#else
+#define TMIN_INTPRI (-7)
+#endif
 #define TPRC_INI 0
 #define TPRC_NONE 0
 #define TMIN_TPRI 1

@@ -55,6 +55,26 @@ typedef void (*FP)(void);
 #define MERCD(ercd) ((ER)((int8_t)(ercd)))
 #define SERCD(ercd) ((ER)((ercd) >> 8))
 
+/* What compilers are told. */
+#ifndef Inline
+#define Inline static __inline__
+#endif
+#ifndef NoReturn
+#define NoReturn __attribute__((__noreturn__))
+#endif
+#ifndef UINT_C
+#define UINT_C(val) (val##U)
+#endif
+#ifndef ULONG_C
+#define ULONG_C(val) (val##UL)
+#endif
+#ifndef TOPPERS_MACRO_ONLY
+extern void kernel_assert_failed(const char *expression, const char *file, int_t line) NoReturn;
+#ifndef assert
+#define assert(expression) ((void)((expression) ? 0 : (kernel_assert_failed(#expression, __FILE__, __LINE__), 0)))
+#endif
+#endif /* TOPPERS_MACRO_ONLY */
+
 /* Other values. */
 #define TA_NULL 0U
 #define TMO_POL 0U

@@ -58,12 +58,52 @@ static const char *length_of(const char *text, size_t *length)
 	return text;
 }
 
+static uint_t printed = LOG_UPTO(LOG_INFO);
+
+ER syslog_msk_log(uint_t logmask, uint_t lowmask)
+{
+	(void)lowmask;
+	printed = logmask;
+	return E_OK;
+}
+
+static const char *name_of(ER ercd)
+{
+	static const struct { ER code; const char *name; } names[] = {
+		{ E_SYS, "E_SYS" }, { E_NOSPT, "E_NOSPT" }, { E_RSFN, "E_RSFN" }, { E_RSATR, "E_RSATR" },
+		{ E_PAR, "E_PAR" }, { E_ID, "E_ID" }, { E_CTX, "E_CTX" }, { E_MACV, "E_MACV" },
+		{ E_OACV, "E_OACV" }, { E_ILUSE, "E_ILUSE" }, { E_NOMEM, "E_NOMEM" }, { E_NOID, "E_NOID" },
+		{ E_NORES, "E_NORES" }, { E_OBJ, "E_OBJ" }, { E_NOEXS, "E_NOEXS" }, { E_QOVR, "E_QOVR" },
+		{ E_RLWAI, "E_RLWAI" }, { E_TMOUT, "E_TMOUT" }, { E_DLT, "E_DLT" }, { E_CLS, "E_CLS" },
+		{ E_RASTER, "E_RASTER" }, { E_WBLK, "E_WBLK" }, { E_BOVR, "E_BOVR" },
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].code == MERCD(ercd)) {
+			return names[i].name;
+		}
+	}
+	return "no error that is known";
+}
+
+void t_perror(uint_t prio, const char *file, int_t line, const char *expr, ER ercd)
+{
+	syslog(prio, "%s:%d: '%s' gave %d, %s", file, line, expr, ercd, name_of(ercd));
+}
+
+void kernel_assert_failed(const char *expression, const char *file, int_t line)
+{
+	syslog(LOG_EMERG, "%s:%d: '%s' does not hold", file, line, expression);
+	for (;;) {
+		(void)ext_ker();
+	}
+}
+
 void syslog(uint_t prio, const char *format, ...)
 {
 	static const char small[] = "0123456789abcdef", large[] = "0123456789ABCDEF";
 	LINE line = { .length = 0 };
 	va_list arguments;
-	if (prio >= LOG_DEBUG) {
+	if (prio > LOG_DEBUG || (printed & LOG_MASK(prio)) == 0) {
 		return;
 	}
 	va_start(arguments, format);

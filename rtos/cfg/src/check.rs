@@ -31,7 +31,10 @@ pub fn check(items: &[Item], values: &Values, target: Target, beginning: &Place)
             if (statement.name == "CFG_INT") == pass
                 && let Err(fault) = checker.statement(number, statement)
             {
-                checker.faults.push(fault);
+                // That of a class is the same for all that stands in it.
+                if !checker.faults.contains(&fault) {
+                    checker.faults.push(fault);
+                }
             }
         }
     }
@@ -146,7 +149,9 @@ impl Checker<'_> {
                 let least = self.target.minimum_stack() as i64;
                 let stack = given.number("the size of the stack", i64::MIN, 1 << 30)?;
                 if stack < least {
-                    let what = format!("the stack has {stack} bytes, and this target needs at least {least} (E_PAR)");
+                    let what = format!(
+                        "the stack has {stack} bytes, and this target needs at least {least}: TARGET_MIN_STKSZ, and what the task needs besides (E_PAR)"
+                    );
                     return Err(Fault::new(given.place("the size of the stack"), what));
                 }
                 What::Task {
@@ -229,7 +234,11 @@ impl Checker<'_> {
     }
 
     fn line(&mut self, given: &Given<'_>, class: Class) -> Result<(), Fault> {
-        let line = given.number("the line", 0, 1 << 16)?;
+        let (lines, own) = self.target.lines();
+        let line = given.number("the line", *lines.start(), *lines.end())?;
+        if own.contains(&line) {
+            return Err(Fault::new(given.place("the line"), format!("line {line} is the kernel's own (E_OBJ)")));
+        }
         let attribute = given.attribute(3)?;
         let priority = given.number("the priority of the interrupt", self.target.highest_interrupt(), -1)?;
         if let Some((.., place)) = self.lines.get(&line) {

@@ -1,5 +1,6 @@
 //! For what a program is built: a port, a number of processors, and the compiler for its C.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -69,6 +70,18 @@ impl Target {
             Some(Platform::M33) => -5,
             Some(Platform::A9) => -6,
             Some(Platform::Rp2040) => -3,
+        }
+    }
+
+    /// The interrupt lines: from which to which there are, and those among them that the port uses itself.
+    pub fn lines(self) -> (RangeInclusive<i64>, &'static [i64]) {
+        match (self.platform, self.processors) {
+            (None, _) => (2..=63, &[]),
+            (Some(Platform::M33), 1) => (0..=123, &[3]),
+            (Some(Platform::M33), _) => (0..=123, &[3, 4, 6]),
+            (Some(Platform::A9), _) => (32..=95, &[]),
+            (Some(Platform::Rp2040), 1) => (0..=25, &[0, 15]),
+            (Some(Platform::Rp2040), _) => (0..=25, &[0, 1, 15, 16]),
         }
     }
 

@@ -48,6 +48,16 @@ fn refusals(target: &str, processors: u8) {
     says("tests/refusals", target, processors, expected);
 }
 
+/// What belongs to a processor.
+fn classes(target: &str) {
+    let expected = "cycles: 1 1, of them elsewhere: 0\n\
+                    the interrupt: 2\n\
+                    the rover: 2 1\n\
+                    alarms: 1\nalarms: 2\nalarms: 1\nalarms: 2\n\
+                    not allowed: -17\nnot allowed: -17 -17\nnot allowed: -17 -18\n";
+    says("tests/classes", target, 2, expected);
+}
+
 /// A configuration as they are written for TOPPERS.
 fn style(target: &str, processors: u8) {
     let expected = "before the kernel runs: 1, then 0\n\
@@ -58,7 +68,7 @@ fn style(target: &str, processors: u8) {
                     notifications: -43, -43, then 7\n\
                     a spin lock: 1\n\
                     flags: 0, -50\n\
-                    |42   |   ab|-0042|beef|%q|!%|\n";
+                    |42   |   ab|-0042|beef|%q|!%|\nprinted\na.c:7: 'sig_sem(0)' gave -18, E_ID\n";
     says("tests/style", target, processors, expected);
 }
 
@@ -68,6 +78,7 @@ fn on_this_machine() {
     example("host", 2);
     handlers("host", 1);
     refusals("host", 2);
+    classes("host");
 }
 
 #[test]
@@ -76,16 +87,19 @@ fn on_a_cortex_m33() {
     example("m33", 1);
     handlers("m33", 2);
     refusals("m33", 1);
+    classes("m33");
 }
 
 #[test]
 fn on_a_cortex_a9() {
     example("a9", 2);
     handlers("a9", 1);
+    classes("a9");
 }
 
 #[test]
 fn on_an_rp2040() {
     example("rp2040", 2);
     handlers("rp2040", 1);
+    classes("rp2040");
 }

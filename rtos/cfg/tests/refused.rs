@@ -23,10 +23,29 @@ fn refused(name: &str, text: &str, arguments: &[&str]) -> String {
 const TASK: &str = "#include \"app.h\"\nCRE_TSK(A, { TA_ACT, 0, task, 5, 65536, NULL });\n";
 
 #[test]
+fn lines_that_are_not_the_application_s() {
+    let line = |number| format!("{TASK}CFG_INT({number}, {{ 0, -1 }});\n");
+    let said = refused("own-line", &line(3), &["--target", "m33"]);
+    assert_eq!(said, "app.cfg:3: error: line 3 is the kernel's own (E_OBJ)");
+    let said = refused("private-line", &line(27), &["--target", "a9"]);
+    assert_eq!(said, "app.cfg:3: error: the line is 27, and must be from 32 to 95 (E_PAR)");
+}
+
+#[test]
+fn a_class_of_many_statements_is_told_of_once() {
+    let text = format!("{TASK}CLASS(CLS_PRC2) {{\nCRE_SEM(S, {{ 0, 0, 1 }});\nCRE_SEM(T, {{ 0, 0, 1 }});\n}}\n");
+    let said = refused("class-once", &text, &[]);
+    assert_eq!(said, "app.cfg:3: error: 'CLS_PRC2' names a processor; the target has 1 (E_RSATR)");
+}
+
+#[test]
 fn a_stack_that_is_too_small() {
     let text = "#include \"app.h\"\n\nCRE_TSK(A, { TA_ACT, 0, task, 5,\n  SMALL * 2, NULL });\n";
     let said = refused("stack", text, &["--target", "m33"]);
-    assert_eq!(said, "app.cfg:4: error: the stack has 128 bytes, and this target needs at least 256 (E_PAR)");
+    assert_eq!(
+        said,
+        "app.cfg:4: error: the stack has 128 bytes, and this target needs at least 256: TARGET_MIN_STKSZ, and what the task needs besides (E_PAR)"
+    );
 }
 
 #[test]
@@ -65,6 +84,7 @@ fn values_out_of_their_ranges() {
             "CRE_ALM(A, { 0, { TNFY_INCVAR|TENFY_INCVAR, &v, &w } });",
             "'TNFY_INCVAR|TENFY_INCVAR' cannot fail (E_RSATR)",
         ),
+        ("CFG_INT(64, { 0, -1 });", "the line is 64, and must be from 2 to 63 (E_PAR)"),
         ("CRE_ISR(A, { 0, 0, 9, task, 1 });", "line 9 has no CFG_INT (E_OBJ)"),
         ("DEF_INH(9, { 0, handler });", "line 9 has no CFG_INT (E_OBJ)"),
         ("DEF_EXC(1, { 0, handler });", "there is no exception 1; this target has [4, 5, 7, 8, 11] (E_PAR)"),

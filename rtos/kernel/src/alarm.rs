@@ -95,6 +95,12 @@ impl<K: Kernel> AlarmBlock<K> {
         self.class = self.class.starting_on::<K::Model>(processor);
         self
     }
+
+    /// It is called only on these processors, of which bit 0 is the first.
+    pub const fn only_on(mut self, processors: u32) -> Self {
+        self.class = self.class.only_on::<K::Model>(processors);
+        self
+    }
 }
 
 /// It is due, and was taken out of the heap.

@@ -121,6 +121,12 @@ impl<K: Kernel> CyclicBlock<K> {
         self
     }
 
+    /// It is called only on these processors, of which bit 0 is the first.
+    pub const fn only_on(mut self, processors: u32) -> Self {
+        self.class = self.class.only_on::<K::Model>(processors);
+        self
+    }
+
     /// Starts it with the kernel. The first moment is the phase after the kernel's start.
     pub(crate) fn start<D: Domain, C: Context>(&'static self, at: u32, service: &Service<K, D, C>) {
         self.started.set(true, service.held());

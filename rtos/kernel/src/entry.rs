@@ -5,7 +5,7 @@ use crate::context::{Anywhere, Known, Placed};
 use crate::kernel::Kernel;
 use crate::model::{Model, Only};
 use crate::notify::TimerHome;
-use crate::port::{Port, Stacks, StacksOf};
+use crate::port::{Lines, Port, Stacks, StacksOf};
 use crate::processor::Processor;
 use crate::service::{Service, dispatch, here};
 use crate::task::State;
@@ -45,6 +45,9 @@ pub unsafe fn start<K: Kernel>() -> ! {
     }
     for alarm in K::alarms() {
         TimerHome::<K>::start(&alarm.block.home, alarm.block.class, held);
+    }
+    if let Some(strange) = K::interrupts().iter().find(|interrupt| !<K::Port as Port>::Lines::exists(interrupt.line)) {
+        K::Port::fatal(format_args!("there is no interrupt line {}", strange.line));
     }
     let now = K::common().clock.now::<K>();
     for cyclic in K::cyclics().iter().filter(|cyclic| cyclic.block.active) {

@@ -59,5 +59,10 @@ void main_task(EXINF exinf)
 	syslog(LOG_NOTICE, "a spin lock: %d", (int)(spin.spnstat == TSPN_UNL));
 	syslog(LOG_NOTICE, "flags: %d, %d", wai_flg(Some, 3, TWF_ORW, &flag.flgptn), pol_flg(Some, 3, TWF_ANDW, &flag.flgptn));
 	syslog(LOG_NOTICE, "|%-5d|%5s|%05d|%x|%q|%c%%|", 42, "ab", -42, 0xbeefU, '!');
+	syslog(LOG_DEBUG, "not printed");
+	(void)syslog_msk_log(LOG_UPTO(LOG_DEBUG), LOG_UPTO(LOG_EMERG));
+	syslog(LOG_DEBUG, "printed");
+	t_perror(LOG_ERROR, "a.c", UINT_C(7), "sig_sem(0)", sig_sem(0));
+	assert(taken == E_OK);
 	(void)ext_ker();
 }
