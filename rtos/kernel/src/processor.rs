@@ -117,6 +117,9 @@ impl<K: Kernel> Processor<K> {
     /// is taken once: what another processor has written, when it prepared or left that task, is seen from then on.
     #[inline(always)]
     pub(crate) fn choose_alone(&self) -> &'static Tcb<K> {
+        if !K::Model::LOCKS {
+            return self.choose();
+        }
         let own = self.own.ready.top();
         match self.shared.get() {
             None => own,
@@ -135,7 +138,7 @@ impl<K: Kernel> Processor<K> {
 
     #[inline(never)]
     fn choose_shared(&self) -> &'static Tcb<K> {
-        let Some(giant) = K::common().giant.get().filter(|_| K::Model::LOCKS) else { return self.choose() };
+        let Some(giant) = K::common().giant.get() else { return self.choose() };
         // Nobody who has it waits for this processor.
         while !giant.0.try_acquire() {
             K::Port::relax();
