@@ -49,13 +49,10 @@ void rover(EXINF exinf)
 	(void)sig_sem(DONE);
 }
 
+/* Where the alarm came that was started, or why it was not; on the other processor it may come before this is called. */
 static ID alarm_on(ER started)
 {
-	alarm_place = started;
-	if (started == E_OK) {
-		(void)wai_sem(DONE);
-	}
-	return alarm_place;
+	return started == E_OK && wai_sem(DONE) == E_OK ? alarm_place : started;
 }
 
 void main_task(EXINF exinf)
