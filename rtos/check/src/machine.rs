@@ -106,7 +106,7 @@ pub(crate) struct Machine {
     pub(crate) next: Next,
     /// Whether interrupts between processors take time.
     pub(crate) wires: bool,
-    /// Whether tasks look, unlocked, at what the giant lock guards.
+    /// Whether processors look, without the giant lock, at what it guards.
     looks: bool,
 }
 
@@ -159,14 +159,20 @@ impl Machine {
         }
     }
 
+    /// What a processor touches that takes interrupts and goes on unlocked.
+    fn goes_on(&self, number: usize) -> Touches {
+        let interrupts = Touches::interrupts(number);
+        if self.looks { interrupts.and(Touches::SHARED) } else { interrupts }
+    }
+
     /// What a thread is, and does when it goes on.
     fn able(&self, thread: usize) -> Able {
         let turn = self.processors.iter().position(|processor| processor.thread == thread);
         let (actor, touches) = match (self.waits[thread], turn) {
             (Wait::Wire(processor), _) => (PROCESSORS + 1 + processor, Touches::interrupts(processor)),
-            (Wait::Nothing, Some(number)) => (number, self.steps[thread].touches(number, self.looks)),
-            (Wait::Lock, Some(number)) => (number, Touches::LOCKS.and(Touches::interrupts(number))),
-            (_, Some(number)) => (number, Touches::interrupts(number)),
+            (Wait::Nothing, Some(number)) => (number, self.steps[thread].touches(self.goes_on(number))),
+            (Wait::Lock, Some(number)) => (number, Touches::LOCKS.and(self.goes_on(number))),
+            (_, Some(number)) => (number, self.goes_on(number)),
             (_, None) => {
                 let rings = self.next_alarm().map_or(Touches::NOTHING, |(number, _)| Touches::interrupts(number));
                 (PROCESSORS, Touches::SHARED.and(rings))
@@ -360,19 +366,6 @@ pub(crate) fn end() {
 /// Makes the thread that calls stand for that processor, to look at what is left.
 pub(crate) fn stand_for(processor: usize) {
     HERE.set(processor);
-}
-
-/// What does not fit in the state of a processor that has nothing to do.
-pub(crate) fn unquiet(number: usize) -> Option<&'static str> {
-    with(|machine| {
-        let processor = &machine.processors[number];
-        match processor {
-            Processor { mask: BUSY | LOCKED, .. } => Some("it is not unlocked"),
-            Processor { depth: 1.., .. } => Some("a handler runs"),
-            Processor { stack: None, .. } => Some("no task runs"),
-            _ => None,
-        }
-    })
 }
 
 /// Starts a processor, which calls `begin`, locked.

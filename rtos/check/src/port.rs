@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rtos::port::{Lines, Lock, Next, Port, Saved, Stacks};
-use rtos::{Current, InTask, Shared, entry};
+use rtos::{Current, entry};
 
 use crate::machine::{self, LOCKED, OPEN};
 use crate::step::{Step, Wait};
 use crate::world::{self, App};
-use crate::{interrupts, journal, stack};
+use crate::{interrupts, journal, program, stack};
 
 /// A machine of which every order of steps can be tried.
 pub struct Checked;
@@ -93,10 +93,9 @@ fn begin(argument: *mut ()) {
             Checked::idle();
         }
     }
-    // SAFETY: this is the code of a shared task.
-    let cx = unsafe { InTask::<Shared>::assume() };
-    world::body(argument as usize)(cx);
-    Current::<App>::exit(cx)
+    program::body(argument as usize)();
+    Current::<App>::exit_anywhere();
+    panic!("a task was ended in a handler");
 }
 
 fn unlock(mask: u8) {

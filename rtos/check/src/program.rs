@@ -6,16 +6,16 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use rtos::{Anywhere, InTask, Shared, System, TaskState, entry};
+use rtos::{Anywhere, InHandler, InTask, Pinned, Placed, Shared, System, Task, TaskState, entry};
 use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
 use crate::journal;
-use crate::machine::{self, PROCESSORS, Phase};
+use crate::machine::{self, BUSY, LOCKED, PROCESSORS, Phase, Processor};
 use crate::port;
 use crate::schedule::{Choices, Every};
 use crate::step::Wait;
-use crate::world::{App, EVERYBODY, Who, renew, task};
+use crate::world::{App, EVERYBODY, Who, pinned_number, renew};
 
 /// The environment variable that asks for every order, however long that takes.
 pub const EVERY_ORDER: &str = "KIZAMI_EVERY_ORDER";
@@ -25,12 +25,15 @@ const SEED: u64 = 0x6b69_7a61_6d69;
 /// What a task's code is given.
 pub type Cx = InTask<Shared>;
 
-type Body = Rc<dyn Fn(Cx)>;
+type Body = Rc<dyn Fn()>;
+type AlarmBody = Rc<dyn Fn(InHandler<Shared>)>;
 
-/// What tasks do. A task without a body ends at once when it is activated.
+/// What tasks do, and the alarm. A task without a body ends at once when it is activated.
 #[derive(Clone, Default)]
 pub struct Program {
-    bodies: Vec<(Who, bool, Body)>,
+    /// Of tasks, by their numbers, and whether they are active when the kernel starts.
+    bodies: Vec<(usize, bool, Body)>,
+    alarm: Option<AlarmBody>,
     after: Option<Rc<dyn Fn()>>,
     wires: bool,
     looks: bool,
@@ -109,7 +112,33 @@ impl Program {
     }
 
     fn with(mut self, who: Who, active: bool, body: impl Fn(Cx) + 'static) -> Self {
-        self.bodies.push((who, active, Rc::new(body)));
+        // SAFETY: this is the code of a shared task.
+        let body = move || body(unsafe { InTask::assume() });
+        self.bodies.push((who.number(), active, Rc::new(body)));
+        self
+    }
+
+    /// The task pinned to processor `P`, active when the kernel starts. Its processor looks at what it should run without
+    /// the giant lock.
+    pub fn active_pinned<const P: usize>(self, body: impl Fn(InTask<Pinned<P>>) + 'static) -> Self {
+        self.with_pinned(true, body)
+    }
+
+    /// As above, dormant then.
+    pub fn dormant_pinned<const P: usize>(self, body: impl Fn(InTask<Pinned<P>>) + 'static) -> Self {
+        self.with_pinned(false, body)
+    }
+
+    fn with_pinned<const P: usize>(mut self, active: bool, body: impl Fn(InTask<Pinned<P>>) + 'static) -> Self {
+        // SAFETY: this is the code of a task pinned to that processor.
+        let body = move || body(unsafe { InTask::assume() });
+        self.bodies.push((pinned_number(P), active, Rc::new(body)));
+        self.with_unlocked_looks()
+    }
+
+    /// What the handler of the alarm does.
+    pub fn alarm(mut self, body: impl Fn(InHandler<Shared>) + 'static) -> Self {
+        self.alarm = Some(Rc::new(body));
         self
     }
 
@@ -125,7 +154,7 @@ impl Program {
         self
     }
 
-    /// Tasks look, unlocked, at what the giant lock guards, as ena_dsp and chg_ipm do.
+    /// Processors look, without the giant lock, at what it guards, as ena_dsp and chg_ipm do.
     pub fn with_unlocked_looks(mut self) -> Self {
         self.looks = true;
         self
@@ -183,10 +212,17 @@ impl Program {
     }
 }
 
-pub(crate) fn body(who: Who) -> impl Fn(Cx) {
+/// What the task of that number does.
+pub(crate) fn body(number: usize) -> impl Fn() {
     let body = PROGRAM.with_borrow(|program| {
-        program.bodies.iter().find(|(other, ..)| *other == who).map(|(.., body)| Rc::clone(body))
+        program.bodies.iter().find(|(other, ..)| *other == number).map(|(.., body)| Rc::clone(body))
     });
+    move || body.iter().for_each(|body| body())
+}
+
+/// What the alarm does.
+pub(crate) fn alarm() -> impl Fn(InHandler<Shared>) {
+    let body = PROGRAM.with_borrow(|program| program.alarm.clone());
     move |cx| body.iter().for_each(|body| body(cx))
 }
 
@@ -195,7 +231,7 @@ fn run() {
     let program = PROGRAM.with_borrow(Program::clone);
     TOLD.take();
     machine::begin(program.wires, program.looks);
-    renew(|who| program.bodies.iter().any(|&(other, active, _)| other == who && active));
+    renew(|number| program.bodies.iter().any(|&(other, active, _)| other == number && active));
     // SAFETY: this is processor 0, locked, and there is no other yet.
     machine::start(0, || unsafe { entry::start::<App>() });
     machine::wait(Wait::Quiet);
@@ -221,7 +257,7 @@ fn run() {
 /// Looks at what is left when nothing goes on any more.
 fn look(program: &Program) {
     for number in 0..PROCESSORS {
-        if let Some(what) = machine::unquiet(number) {
+        if let Some(what) = unquiet(number) {
             panic!("processor {number}: {what}, when nothing goes on any more");
         }
     }
@@ -231,8 +267,7 @@ fn look(program: &Program) {
             Ok(looked) => assert!(looked, "the oracle could not look"),
             Err(finding) => panic!("when nothing goes on any more: {finding:?}"),
         }
-        let running =
-            System::<App>::get_tid(Anywhere).expect("the processor is unlocked").map(|number| EVERYBODY[number - 1]);
+        let running = System::<App>::get_tid(Anywhere).expect("the processor is unlocked");
         assert_eq!(running, highest(number), "what processor {number} runs, and what it should");
     }
     machine::stand_for(0);
@@ -241,14 +276,27 @@ fn look(program: &Program) {
     }
 }
 
-/// The task that this processor should run: the first of the highest priority of which any can run.
-fn highest(processor: usize) -> Option<Who> {
-    let able = EVERYBODY.into_iter().filter_map(|who| {
-        let told = task(who).refer(Anywhere).expect("the processor is unlocked");
+/// What does not fit in the state of a processor that has nothing to do.
+fn unquiet(number: usize) -> Option<&'static str> {
+    machine::with(|machine| {
+        let processor = &machine.processors[number];
+        match processor {
+            Processor { mask: BUSY | LOCKED, .. } => Some("it is not unlocked"),
+            Processor { depth: 1.., .. } => Some("a handler runs"),
+            Processor { stack: None, .. } => Some("no task runs"),
+            _ => None,
+        }
+    })
+}
+
+/// The number of the task that this processor should run: the first of the highest priority of which any can run.
+fn highest(processor: usize) -> Option<usize> {
+    let numbers = EVERYBODY.into_iter().map(Who::number).chain([pinned_number(processor)]);
+    let able = numbers.filter_map(|number| {
+        let task = Task::<App, Placed>::by_number(number as i32).expect("there is such a task");
+        let told = task.refer(Anywhere).expect("the processor is unlocked");
         let can_run = matches!(told.state, TaskState::Ready | TaskState::Running) && told.processor == processor;
         told.priorities.filter(|_| can_run).map(|(priority, _)| priority)
     });
-    let priority = able.min()?;
-    let first = System::<App>::get_nth(Some(priority), 0, Anywhere).expect("there is such a priority");
-    first.map(|number| EVERYBODY[number - 1])
+    System::<App>::get_nth(Some(able.min()?), 0, Anywhere).expect("there is such a priority")
 }

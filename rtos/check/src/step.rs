@@ -55,9 +55,8 @@ impl Step {
         }
     }
 
-    /// What this step of that processor touches. `looks` says that tasks look, unlocked, at what the giant lock guards.
-    pub(crate) fn touches(self, processor: usize, looks: bool) -> Touches {
-        let interrupts = Touches::interrupts(processor);
+    /// What this step touches. `goes_on` is what its processor touches that takes interrupts and goes on unlocked.
+    pub(crate) fn touches(self, goes_on: Touches) -> Touches {
         match self {
             // Up to the next step it is in the section that the lock guards, if it has the lock.
             // SAFETY: the lock is one of the kernel's, which lives as long as the run.
@@ -65,10 +64,9 @@ impl Step {
             Step::Try(_) | Step::GiveBack => Touches::LOCKS,
             Step::Interrupt(to) => Touches::SHARED.and(Touches::interrupts(to)),
             // Afterwards, whether it switched or not, the interrupts that have come are taken.
-            Step::GiveWay => Touches::SHARED.and(interrupts),
-            Step::Switch(task) => Touches::stack(task).and(interrupts),
-            Step::Unlock if looks => Touches::SHARED.and(interrupts),
-            Step::Unlock => interrupts,
+            Step::GiveWay => Touches::SHARED.and(goes_on),
+            Step::Switch(task) => Touches::stack(task).and(goes_on),
+            Step::Unlock => goes_on,
         }
     }
 }

@@ -8,9 +8,10 @@ use std::ptr;
 
 use rtos::storage::{PoolEntry, PoolMemory, Slot, Word};
 use rtos::{
-    AlarmBlock, Common, CyclicBlock, DataQueue, DataQueueBlock, EventFlag, EventFlagBlock, InTask, Interrupt, Kernel,
-    MemoryPool, MemoryPoolBlock, MessageBufferBlock, Multi, Mutex, MutexBlock, Numbered, Placed,
-    PriorityDataQueueBlock, Processor, Semaphore, SemaphoreBlock, Shared, SpinLockBlock, Stack, Task, Tcb,
+    Alarm, AlarmBlock, Common, CyclicBlock, DataQueue, DataQueueBlock, Domain, EventFlag, EventFlagBlock, Interrupt,
+    Kernel, MemoryPool, MemoryPoolBlock, MessageBufferBlock, Multi, Mutex, MutexBlock, Numbered, Pinned, Placed,
+    PriorityDataQueueBlock, Processor, Semaphore, SemaphoreBlock, Shared, SpinLock, SpinLockBlock, Stack, Task,
+    TaskSetup, Tcb,
 };
 
 use crate::interrupts;
@@ -21,7 +22,7 @@ use crate::program;
 /// The kernel that is checked.
 pub struct App;
 
-/// A task: where it begins, and its priority.
+/// A shared task: where it begins, and its priority. Each processor has a pinned one besides, of priority 6.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Who {
     /// On processor 0, of priority 4.
@@ -42,13 +43,21 @@ pub enum Who {
     Low1,
 }
 
-/// All of them, by their ITRON numbers less one.
+/// All of them, by their ITRON numbers less one. The pinned tasks follow, by the numbers of their processors.
 pub const EVERYBODY: [Who; TASKS] =
     [Who::High0, Who::Main0, Who::Peer0, Who::Low0, Who::High1, Who::Main1, Who::Peer1, Who::Low1];
 
 const TASKS: usize = 8;
 
+/// How many deadlines a heap can have: of all tasks, and of the alarm.
+const DEADLINES: usize = TASKS + PROCESSORS + 1;
+
 impl Who {
+    /// Its ITRON number.
+    pub(crate) fn number(self) -> usize {
+        self as usize + 1
+    }
+
     fn begins_on(self) -> usize {
         self as usize / 4
     }
@@ -61,6 +70,7 @@ impl Who {
 /// What lies below: no references.
 struct Ground {
     stacks: [Stack<16>; TASKS],
+    pinned: [Stack<16>; PROCESSORS],
     idle: [Stack<16>; PROCESSORS],
     words: [Word; 1],
     pool: PoolMemory<2>,
@@ -71,24 +81,30 @@ struct Ground {
 struct World {
     processors: [Processor<App>; PROCESSORS],
     common: Common<App>,
-    slots: [[[Slot<App>; TASKS]; 2]; PROCESSORS],
+    slots: [[[Slot<App>; DEADLINES]; 2]; PROCESSORS],
     tasks: [Tcb<App>; TASKS],
+    pinned: [Tcb<App>; PROCESSORS],
     semaphore: SemaphoreBlock<App>,
+    pinned_semaphores: [SemaphoreBlock<App>; PROCESSORS],
     event_flag: EventFlagBlock<App>,
     data_queue: DataQueueBlock<App>,
     handover: DataQueueBlock<App>,
     mutexes: [MutexBlock<App>; 2],
     pool: MemoryPoolBlock<App>,
+    alarm: AlarmBlock<App>,
+    spin_lock: SpinLockBlock<App>,
 }
 
 /// What the kernel finds them by.
 struct Tables {
-    tasks: [Numbered<Tcb<App>>; TASKS],
-    semaphores: [Numbered<SemaphoreBlock<App>>; 1],
+    tasks: [Numbered<Tcb<App>>; TASKS + PROCESSORS],
+    semaphores: [Numbered<SemaphoreBlock<App>>; 1 + PROCESSORS],
     event_flags: [Numbered<EventFlagBlock<App>>; 1],
     data_queues: [Numbered<DataQueueBlock<App>>; 2],
     mutexes: [Numbered<MutexBlock<App>>; 2],
     pools: [Numbered<MemoryPoolBlock<App>>; 1],
+    alarms: [Numbered<AlarmBlock<App>>; 1],
+    spin_locks: [Numbered<SpinLockBlock<App>>; 1],
 }
 
 thread_local! {
@@ -119,13 +135,14 @@ fn tables() -> &'static Tables {
     unsafe { &*TABLES.get() }
 }
 
-/// Makes everything as it is before the kernel starts. `active` says who is active then.
-pub(crate) fn renew(active: impl Fn(Who) -> bool) {
+/// Makes everything as it is before the kernel starts. `active` says of each task, by its number, whether it is then.
+pub(crate) fn renew(active: impl Fn(usize) -> bool) {
     let ground = GROUND.with(|place| {
         put(
             place,
             Ground {
                 stacks: [const { Stack::NEW }; TASKS],
+                pinned: [const { Stack::NEW }; PROCESSORS],
                 idle: [const { Stack::NEW }; PROCESSORS],
                 words: [const { Word::EMPTY }; 1],
                 pool: PoolMemory::NEW,
@@ -133,52 +150,78 @@ pub(crate) fn renew(active: impl Fn(Who) -> bool) {
             },
         )
     });
-    let task = |who: Who| {
-        let argument = ptr::without_provenance_mut(who as usize + 1);
-        let setup = rtos::TaskSetup::<App, Shared>::foreign(never, argument);
-        let setup = setup.priority(who.priority()).on(who.begins_on());
-        let setup = if active(who) { setup.active() } else { setup };
+    let shared = |who: Who| {
+        let setup = setup::<Shared>(who.number(), &active).priority(who.priority()).on(who.begins_on());
         setup.build(&ground.stacks[who as usize])
     };
+    let [stack_0, stack_1] = &ground.pinned;
     let world = WORLD.with(|place| {
         put(
             place,
             World {
                 processors: Processor::all(&ground.idle),
                 common: Common::NEW,
-                slots: [const { [const { [const { Slot::EMPTY }; TASKS] }; 2] }; PROCESSORS],
-                tasks: EVERYBODY.map(task),
+                slots: [const { [const { [const { Slot::EMPTY }; DEADLINES] }; 2] }; PROCESSORS],
+                tasks: EVERYBODY.map(shared),
+                pinned: [
+                    setup::<Pinned<0>>(pinned_number(0), &active).priority(6).build(stack_0),
+                    setup::<Pinned<1>>(pinned_number(1), &active).priority(6).build(stack_1),
+                ],
                 semaphore: Semaphore::<App, Shared>::create(0, 2),
+                pinned_semaphores: [
+                    Semaphore::<App, Pinned<0>>::create(0, 2),
+                    Semaphore::<App, Pinned<1>>::create(0, 2),
+                ],
                 event_flag: EventFlag::<App, Shared>::create(0).many(),
                 data_queue: DataQueue::<App, Shared>::create(1).build(&ground.words),
                 handover: DataQueue::<App, Shared>::create(0).build(&[]),
                 mutexes: [const { Mutex::<App, Shared>::create().inheriting() }; 2],
                 pool: MemoryPool::<App, Shared>::create(1, 16).build(&ground.pool, &ground.entries),
+                alarm: Alarm::<App, Shared>::create(|cx| program::alarm()(cx)),
+                spin_lock: SpinLock::<App, Shared>::create(),
             },
         )
     });
     let shared = Placed(None);
+    let pinned = [Placed(Some(0)), Placed(Some(1))];
+    let task = |index: usize| match index.checked_sub(TASKS) {
+        None => Numbered::new(&world.tasks[index], shared),
+        Some(place) => Numbered::new(&world.pinned[place], pinned[place]),
+    };
+    let [semaphore_0, semaphore_1] = &world.pinned_semaphores;
     TABLES.with(|place| {
         put(
             place,
             Tables {
-                tasks: world.tasks.each_ref().map(|block| Numbered::new(block, shared)),
-                semaphores: [Numbered::new(&world.semaphore, shared)],
+                tasks: std::array::from_fn(task),
+                semaphores: [
+                    Numbered::new(&world.semaphore, shared),
+                    Numbered::new(semaphore_0, pinned[0]),
+                    Numbered::new(semaphore_1, pinned[1]),
+                ],
                 event_flags: [Numbered::new(&world.event_flag, shared)],
                 data_queues: [Numbered::new(&world.data_queue, shared), Numbered::new(&world.handover, shared)],
                 mutexes: world.mutexes.each_ref().map(|block| Numbered::new(block, shared)),
                 pools: [Numbered::new(&world.pool, shared)],
+                alarms: [Numbered::new(&world.alarm, shared)],
+                spin_locks: [Numbered::new(&world.spin_lock, shared)],
             },
         )
     });
 }
 
+/// How the task of that number is described, which is also what it is given.
+fn setup<D: Domain>(number: usize, active: impl Fn(usize) -> bool) -> TaskSetup<App, D> {
+    let setup = TaskSetup::foreign(never, ptr::without_provenance_mut(number));
+    if active(number) { setup.active() } else { setup }
+}
+
 /// Where tasks do not begin: the port calls what the program says, with frames that a thread's end can unwind.
 unsafe extern "C" fn never(_: *mut ()) {}
 
-/// What the task of that number does.
-pub(crate) fn body(number: usize) -> impl Fn(InTask<Shared>) {
-    program::body(EVERYBODY[number - 1])
+/// The number of the task that is pinned to that processor.
+pub(crate) const fn pinned_number(processor: usize) -> usize {
+    TASKS + processor + 1
 }
 
 /// Looks whether everything fits, as if nothing else was going on; as it is while the giant lock is free.
@@ -191,6 +234,26 @@ pub(crate) fn look() {
 /// The task.
 pub fn task(who: Who) -> Task<App, Shared> {
     Task::new(&world().tasks[who as usize])
+}
+
+/// The task that is pinned to that processor.
+pub fn pinned_task<const P: usize>() -> Task<App, Pinned<P>> {
+    Task::new(&world().pinned[P])
+}
+
+/// A semaphore as the shared one, of that processor alone.
+pub fn pinned_semaphore<const P: usize>() -> Semaphore<App, Pinned<P>> {
+    Semaphore::new(&world().pinned_semaphores[P])
+}
+
+/// An alarm, first of processor 0.
+pub fn alarm() -> Alarm<App, Shared> {
+    Alarm::new(&world().alarm)
+}
+
+/// A spin lock.
+pub fn spin_lock() -> SpinLock<App, Shared> {
+    SpinLock::new(&world().spin_lock)
 }
 
 /// A semaphore that begins with nothing, with room for two.
@@ -267,10 +330,10 @@ unsafe impl Kernel for App {
         &[]
     }
     fn alarms() -> &'static [Numbered<AlarmBlock<Self>>] {
-        &[]
+        &tables().alarms
     }
     fn spin_locks() -> &'static [Numbered<SpinLockBlock<Self>>] {
-        &[]
+        &tables().spin_locks
     }
     fn interrupts() -> &'static [Interrupt] {
         &[]

@@ -16,7 +16,8 @@ use crate::task::Class;
 /// A function that runs in handler context, and what it is given.
 #[derive(Clone, Copy)]
 pub struct Handler {
-    function: unsafe extern "C" fn(*mut c_void),
+    /// A panic goes through it where panics unwind, as the model checker's end of a run does.
+    function: unsafe extern "C-unwind" fn(*mut c_void),
     argument: *mut c_void,
     /// What it was written for.
     domain: Placed,
@@ -40,6 +41,12 @@ impl Handler {
     /// # Safety
     /// The function can be called with that argument, at any time, on any processor that the object's class allows.
     pub const unsafe fn foreign(function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void) -> Self {
+        // SAFETY: the two differ only in what happens when the function unwinds, and one in C does not.
+        let function = unsafe {
+            core::mem::transmute::<unsafe extern "C" fn(*mut c_void), unsafe extern "C-unwind" fn(*mut c_void)>(
+                function,
+            )
+        };
         Handler { function, argument, domain: Placed(None) }
     }
 
@@ -69,7 +76,7 @@ impl Handler {
     }
 }
 
-unsafe extern "C" fn call<D: Domain, F: Fn(InHandler<D>) + Copy + 'static>(_: *mut c_void) {
+unsafe extern "C-unwind" fn call<D: Domain, F: Fn(InHandler<D>) + Copy + 'static>(_: *mut c_void) {
     // SAFETY: `Handler::new` was given a value of this type, which has no size and is `Copy`, so this is one as good.
     let body: F = unsafe { core::mem::zeroed() };
     // SAFETY: handlers run only where their domain says.
