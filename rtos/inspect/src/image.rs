@@ -23,9 +23,11 @@ pub struct Image {
 pub fn build(package: &str, platform: Platform, model: Model) -> Result<Image> {
     let (cargo_package, program) = match package {
         "scenarios" => ("kizami-rtos-scenario-images", format!("scenarios-{model}-{platform}")),
-        "overflow" => ("kizami-rtos-scenario-images", format!("overflow-{model}-{platform}")),
+        "overflow" | "overflow-handler" => ("kizami-rtos-scenario-images", format!("{package}-{model}-{platform}")),
         "counted" => ("kizami-rtos-counted", format!("{model}-{platform}")),
-        other => bail!("there is no program '{other}' for boards; there are 'scenarios', 'overflow' and 'counted'"),
+        other => bail!(
+            "there is no program '{other}' for boards; there are 'scenarios', 'overflow', 'overflow-handler' and 'counted'"
+        ),
     };
     let target = platform.target();
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -1,19 +1,17 @@
-//! A stack that overflows, on every board and in both models: told, never silent.
+//! A stack that overflows, a task's or that of handlers, on every board and in both models: told, never silent.
 
 use std::time::Duration;
 
 use inspect::{Model, Platform, emulator, image};
 
 fn is_told(platform: Platform) {
-    for model in [Model::Uni, Model::Multi] {
-        let image = image::build("overflow", platform, model).unwrap();
-        let run = emulator::run(&image, Duration::from_secs(120)).unwrap();
-        assert_eq!(run.status, 1, "{platform} {model}:\n{}", run.said);
-        assert!(
-            run.said.starts_with("fatal: the stack of task 3 overflowed at 0x"),
-            "{platform} {model}:\n{}",
-            run.said
-        );
+    for (program, whose) in [("overflow", "task 3"), ("overflow-handler", "handlers")] {
+        for model in [Model::Uni, Model::Multi] {
+            let image = image::build(program, platform, model).unwrap();
+            let run = emulator::run(&image, Duration::from_secs(120)).unwrap();
+            let told = run.said.starts_with(&format!("fatal: the stack of {whose} overflowed at 0x"));
+            assert!(run.status == 1 && told, "{program} {platform} {model}:\n{}", run.said);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where a port enters the kernel: at its start, and for every interrupt.
 
+use core::fmt;
+
 use crate::cell::Held;
 use crate::context::{Anywhere, Known, Placed};
 use crate::kernel::Kernel;
@@ -180,20 +182,34 @@ pub fn stacks<K: Kernel>() -> impl Iterator<Item = (usize, usize)> {
     tasks.chain(idle).map(|tcb| (tcb.saved.limit as usize, tcb.saved.top as usize))
 }
 
-/// The number of the task on whose stack, or just below it, an address lies: what to name when a stack has overflowed.
-pub fn task_of<K: Kernel>(address: usize) -> Option<usize> {
-    const BELOW: usize = 256;
-    K::tasks()
-        .iter()
-        .map(|task| &task.block.saved)
-        .position(|saved| (saved.limit as usize).saturating_sub(BELOW) <= address && address < saved.top as usize)
-        .map(|index| index + 1)
+/// Whose stack it is.
+pub enum Owner {
+    /// That of the task of that number.
+    Task(usize),
+    /// An idle task's.
+    Idle,
 }
 
-/// A stack has overflowed at that address: says whose, and ends.
+impl fmt::Display for Owner {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Owner::Task(number) => write!(out, "task {number}"),
+            Owner::Idle => out.write_str("an idle task"),
+        }
+    }
+}
+
+/// On whose stack, or just below it, an address lies: what to name when a stack has overflowed. None if it is no task's.
+pub fn owner_of<K: Kernel>(address: usize) -> Option<Owner> {
+    const BELOW: usize = 256;
+    let index = stacks::<K>().position(|(limit, top)| limit.saturating_sub(BELOW) <= address && address < top)?;
+    Some(if index < K::tasks().len() { Owner::Task(index + 1) } else { Owner::Idle })
+}
+
+/// A stack has overflowed at that address, of a task or of the port's handlers: says whose, and ends.
 pub fn overflowed<K: Kernel>(address: usize) -> ! {
-    match task_of::<K>(address) {
-        Some(task) => K::Port::fatal(format_args!("the stack of task {task} overflowed at {address:#010x}")),
-        None => K::Port::fatal(format_args!("a stack overflowed at {address:#010x}")),
+    match owner_of::<K>(address) {
+        Some(owner) => K::Port::fatal(format_args!("the stack of {owner} overflowed at {address:#010x}")),
+        None => K::Port::fatal(format_args!("the stack of handlers overflowed at {address:#010x}")),
     }
 }

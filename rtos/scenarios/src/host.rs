@@ -3,6 +3,9 @@
 /// The size of a stack on which a scenario can print.
 pub const STACK: usize = 64 * 1024;
 
+/// The size of the stack that a handler runs on here: that of the task which it interrupts, or of the idle task.
+pub const HANDLERS: usize = 64 * 1024;
+
 /// A line that software raises and nothing else does.
 pub const LINE: u32 = 20;
 

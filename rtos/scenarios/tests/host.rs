@@ -18,12 +18,22 @@ fn on_two_processors() {
     plays(env!("CARGO_BIN_EXE_rtos-scenarios-multi"));
 }
 
+fn tells(program: &str, whose: &str) {
+    let output = Command::new(program).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{program}:\n{said}");
+    assert!(said.starts_with(&format!("fatal: the stack of {whose} overflowed at 0x")), "{program}:\n{said}");
+}
+
 #[test]
 fn a_stack_that_overflows() {
-    for program in [env!("CARGO_BIN_EXE_rtos-overflow-uni"), env!("CARGO_BIN_EXE_rtos-overflow-multi")] {
-        let output = Command::new(program).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(1), "{program}:\n{said}");
-        assert!(said.starts_with("fatal: the stack of task 3 overflowed at 0x"), "{program}:\n{said}");
-    }
+    tells(env!("CARGO_BIN_EXE_rtos-overflow-uni"), "task 3");
+    tells(env!("CARGO_BIN_EXE_rtos-overflow-multi"), "task 3");
+}
+
+/// Handlers run on the stack of what they interrupt, which is the idle task then.
+#[test]
+fn a_stack_that_a_handler_overflows() {
+    tells(env!("CARGO_BIN_EXE_rtos-overflow-handler-uni"), "an idle task");
+    tells(env!("CARGO_BIN_EXE_rtos-overflow-handler-multi"), "an idle task");
 }

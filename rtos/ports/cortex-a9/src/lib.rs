@@ -5,7 +5,7 @@
 //! - The processor is locked by the I bit; the priority mask of the interrupt controller is chg_ipm's.
 //! - An interrupt that came to a task leaves its frame on the task's stack, and the task calls the dispatcher itself
 //!   before it goes back to it. So every task that does not run is saved in the same way.
-//! - The page below each stack cannot be touched: an overflow is a data abort.
+//! - The lowest page of each stack, those of handlers too, cannot be touched: an overflow is a data abort.
 //! - A processor keeps its number in TPIDRPRW.
 #![no_std]
 
@@ -201,6 +201,11 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
+        extern "C" fn rtos_overflow(address: usize) -> ! {
+            rtos::entry::overflowed::<$kernel>(address)
+        }
+
+        #[unsafe(no_mangle)]
         extern "C" fn rtos_exception(number: u32, frame: &mut $crate::Frame) {
             <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::exception::<$kernel>(number, frame);
         }
@@ -219,7 +224,7 @@ impl<B: Board> OnBoard for CortexA9<B> {
     fn initialise<K: Kernel>(processor: usize) {
         // SAFETY: nothing reads the register before.
         unsafe { asm!("mcr p15, 0, {}, c13, c0, 4", in(reg) processor, options(nomem, nostack, preserves_flags)) };
-        mmu::enable(processor, rtos::entry::stacks::<K>());
+        mmu::enable(processor, rtos::entry::stacks::<K>().map(|(limit, _)| limit).chain(boot::stacks::<B>()));
         gic::initialise::<B>(processor, K::interrupts());
         timer::initialise::<B>(processor);
     }
@@ -243,7 +248,7 @@ impl<B: Board> OnBoard for CortexA9<B> {
             frame.pc += 2;
         }
         let (at, address) = (frame.pc, mmu::fault_address());
-        if number == DATA_ABORT && rtos::entry::task_of::<K>(address).is_some() {
+        if number == DATA_ABORT && rtos::entry::owner_of::<K>(address).is_some() {
             rtos::entry::overflowed::<K>(address);
         }
         let unlocked = frame.cpsr & LOCKED as usize == 0;

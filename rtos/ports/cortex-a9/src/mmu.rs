@@ -28,8 +28,8 @@ const MEMORY: u32 = 1 << 10 | 1 << 6 | 1 << 4 | 1 << 3 | 1 << 2 | 1 << 1;
 /// A section: read and write for privileged code; device, not executable.
 const DEVICE: u32 = 1 << 10 | 1 << 4 | 1 << 2 | 1 << 1;
 
-/// Switches the memory management of this processor on. The stacks are those of the tasks.
-pub(crate) fn enable(processor: usize, stacks: impl Iterator<Item = (usize, usize)>) {
+/// Switches the memory management of this processor on. `stacks` are the lowest addresses of all stacks.
+pub(crate) fn enable(processor: usize, stacks: impl Iterator<Item = usize>) {
     if processor == 0 {
         fill(stacks);
     }
@@ -61,7 +61,7 @@ pub(crate) fn enable(processor: usize, stacks: impl Iterator<Item = (usize, usiz
     }
 }
 
-fn fill(stacks: impl Iterator<Item = (usize, usize)>) {
+fn fill(stacks: impl Iterator<Item = usize>) {
     // SAFETY: processor 0 alone runs, and nothing uses the tables yet.
     unsafe {
         let sections = &mut *SECTIONS.0.get();
@@ -75,7 +75,7 @@ fn fill(stacks: impl Iterator<Item = (usize, usize)>) {
         for (number, page) in pages.as_flattened_mut().iter_mut().enumerate() {
             *page = (number * PAGE) as u32 | MEMORY;
         }
-        for (limit, _) in stacks {
+        for limit in stacks {
             if let Some(page) = pages.as_flattened_mut().get_mut(limit.div_ceil(PAGE)) {
                 *page = 0;
             }

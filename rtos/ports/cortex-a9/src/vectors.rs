@@ -120,7 +120,38 @@ macro_rules! exception {
 exception!(undefined, 0, 4);
 exception!(supervisor, 1, 4);
 exception!(prefetch_abort, 2, 4);
-exception!(data_abort, 3, 8);
+exception!(other_data_abort, 3, 8);
+
+/// A data abort. If it came because the lowest page of a stack of handlers cannot be touched, nothing can be saved on that:
+/// the overflow is told, from the top of that stack, since nothing goes on. The two registers are kept on this mode's own.
+#[unsafe(naked)]
+unsafe extern "C" fn data_abort() {
+    naked_asm!(
+        "push {{r0, r1}}",
+        "mrc p15, 0, r0, c6, c0, 0",
+        "ldr r1, =__stacks",
+        "subs r0, r0, r1",
+        "ldr r1, =__stacks_size",
+        "cmp r0, r1",
+        // Is it that there is no such page?
+        "mrclo p15, 0, r0, c5, c0, 0",
+        "andlo r0, r0, #0xf",
+        "eorlo r0, r0, #7",
+        "movhs r0, #1",
+        "cmp r0, #0",
+        "pop {{r0, r1}}",
+        "bne {other}",
+        "mrc p15, 0, r0, c6, c0, 0",
+        "lsr r1, r0, #12",
+        "lsl r1, r1, #12",
+        "ldr r2, =__stack_size",
+        "cpsid i, #0x13",
+        "add sp, r1, r2",
+        "bl rtos_overflow",
+        ".ltorg",
+        other = sym other_data_abort,
+    )
+}
 
 /// Calls the handler; if a task was interrupted that can give way, it does, as after an interrupt.
 #[unsafe(naked)]

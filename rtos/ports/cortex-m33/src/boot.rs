@@ -2,7 +2,7 @@
 
 use core::arch::naked_asm;
 
-use m_profile::boot::initialise_memory;
+use m_profile::boot::{HARD_FAULT, SV_CALL, USAGE_FAULT, Vector, initialise_memory};
 use m_profile::{Frame, exception};
 use rtos::{Kernel, Port};
 
@@ -17,10 +17,15 @@ unsafe extern "C" {
 }
 
 /// The table of processor 0.
-pub const FIRST: Vectors = Vectors::new(__stack0, reset, Some(sv_call), pend_sv, line);
+pub const FIRST: Vectors = table(__stack0, reset);
 
 /// The table of processor 1.
-pub(crate) static SECOND: Vectors = Vectors::new(__stack1, reset_second, Some(sv_call), pend_sv, line);
+pub(crate) static SECOND: Vectors = table(__stack1, reset_second);
+
+const fn table(stack: Vector, reset: Vector) -> Vectors {
+    let table = Vectors::new(stack, reset, pend_sv, line).with(SV_CALL, sv_call);
+    table.with(USAGE_FAULT, fault).with(HARD_FAULT, fault)
+}
 
 /// Processor 0 starts here.
 #[unsafe(naked)]
@@ -61,6 +66,31 @@ unsafe extern "C" fn set_up() {
 #[unsafe(naked)]
 unsafe extern "C" fn line() {
     naked_asm!("mrs r0, ipsr", "subs r0, #16", "b rtos_interrupt")
+}
+
+/// A usage fault, or a hard fault because that was not possible. If the stack of handlers has overflowed nothing can be
+/// saved there: that is told, from the top of that stack, since nothing goes on. It is the first word of the vector table.
+#[unsafe(naked)]
+unsafe extern "C" fn fault() {
+    naked_asm!(
+        "ldr r0, =0xE000ED28", // what the faults were
+        "ldr r0, [r0]",
+        "tst r0, #0x100000",
+        "beq 1f",
+        "tst lr, #4",
+        "bne 1f",
+        "mrs r0, msp",
+        "mov r1, #0",
+        "msr msplim, r1",
+        "ldr r1, =0xE000ED08", // where the vector table is
+        "ldr r1, [r1]",
+        "ldr r1, [r1]",
+        "mov sp, r1",
+        "bl rtos_overflow",
+        "1: b {other}",
+        ".ltorg",
+        other = sym exception::entry,
+    )
 }
 
 /// An exception, with its frame: a stack that overflowed has none.

@@ -199,6 +199,11 @@ macro_rules! image {
         }
 
         #[unsafe(no_mangle)]
+        extern "C" fn rtos_overflow(sp: usize) -> ! {
+            rtos::entry::overflowed::<$kernel>(sp)
+        }
+
+        #[unsafe(no_mangle)]
         unsafe extern "C" fn rtos_exception(frame: *mut $crate::Frame, exc_return: usize) {
             // SAFETY: the vectors call it.
             unsafe { $crate::exception::<$kernel>(frame, exc_return) }

@@ -45,9 +45,9 @@ extern "C" fn on_fault(number: i32, info: *mut libc::siginfo_t, context: *mut li
     let in_memory = [libc::SIGSEGV, libc::SIGBUS].contains(&number);
     // SAFETY: the system has given the context of the code at fault.
     let interruptible = unsafe { libc::sigismember(&(*context.cast::<libc::ucontext_t>()).uc_sigmask, signal()) == 0 };
-    let task = (program().task_of)(address).filter(|_| in_memory);
-    match task {
-        Some(task) => crate::print(format_args!("fatal: the stack of task {task} overflowed at {address:#x}\n")),
+    let owner = (program().owner_of)(address).filter(|_| in_memory);
+    match owner {
+        Some(owner) => crate::print(format_args!("fatal: the stack of {owner} overflowed at {address:#x}\n")),
         // The other signal is taken as soon as this handler is left, before the instruction is tried again, and on the
         // stack of the code at fault.
         None if interruptible && (program().handles)(number as u32) => return crate::machine::this().raise(number),

@@ -5,4 +5,5 @@ include!("../place.rs");
 fn main() {
     place("scenarios-", &["uni", "multi"]);
     place("overflow-", &["uni", "multi"]);
+    place("overflow-handler-", &["uni", "multi"]);
 }

@@ -2,6 +2,17 @@
 
 use core::arch::naked_asm;
 
+/// The number of the reset, which counts as an exception.
+const RESET: usize = 1;
+/// The number of the hard fault.
+pub const HARD_FAULT: usize = 3;
+/// The number of the usage fault.
+pub const USAGE_FAULT: usize = 6;
+/// The number of the supervisor call.
+pub const SV_CALL: usize = 11;
+/// The number of PendSV.
+const PEND_SV: usize = 14;
+
 /// A function of the vector table.
 pub type Vector = unsafe extern "C" fn();
 
@@ -15,14 +26,15 @@ pub struct Vectors<const LINES: usize> {
 
 impl<const LINES: usize> Vectors<LINES> {
     /// A table; an exception without a function of its own goes to the handlers that the kernel was told of.
-    pub const fn new(stack: Vector, reset: Vector, sv_call: Option<Vector>, pend_sv: Vector, line: Vector) -> Self {
-        let mut exceptions: [Vector; 15] = [crate::exception::entry; 15];
-        exceptions[0] = reset;
-        if let Some(sv_call) = sv_call {
-            exceptions[10] = sv_call;
-        }
-        exceptions[13] = pend_sv;
-        Vectors { stack, exceptions, lines: [line; LINES] }
+    pub const fn new(stack: Vector, reset: Vector, pend_sv: Vector, line: Vector) -> Self {
+        let exceptions: [Vector; 15] = [crate::exception::entry; 15];
+        Vectors { stack, exceptions, lines: [line; LINES] }.with(RESET, reset).with(PEND_SV, pend_sv)
+    }
+
+    /// An exception with a function of its own, by its number.
+    pub const fn with(mut self, exception: usize, function: Vector) -> Self {
+        self.exceptions[exception - 1] = function;
+        self
     }
 }
 

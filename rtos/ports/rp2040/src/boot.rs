@@ -6,7 +6,7 @@ use m_profile::boot::initialise_memory;
 use m_profile::{Frame, exception};
 use rtos::{Interrupt, Kernel, Model, Port};
 
-use crate::switch::pend_sv;
+use crate::switch::{UNTOUCHED, pend_sv};
 use crate::{Rp2040, chip, lines, terminal};
 
 /// The vector table.
@@ -19,7 +19,7 @@ unsafe extern "C" {
 }
 
 /// The table of both processors.
-pub const VECTORS: Vectors = Vectors::new(__stack0, reset, None, pend_sv, line);
+pub const VECTORS: Vectors = Vectors::new(__stack0, reset, pend_sv, line);
 
 /// Processor 0 starts here.
 #[unsafe(naked)]
@@ -33,12 +33,16 @@ unsafe extern "C" fn reset_second() {
     naked_asm!("movs r0, #1", "bl {set_up}", set_up = sym set_up)
 }
 
-/// Locks the processor of that number and gives it another stack than that of handlers.
+/// Locks the processor of that number, gives it another stack than that of handlers, and marks the end of that.
 #[unsafe(naked)]
 unsafe extern "C" fn set_up() {
     naked_asm!(
         "cpsid i",
         "mov r1, sp",
+        "ldr r2, =__stack_size",
+        "subs r2, r1, r2",
+        "ldr r3, ={untouched}",
+        "str r3, [r2]",
         "ldr r2, =2048",
         "subs r1, r1, r2",
         "msr psp, r1",
@@ -47,6 +51,7 @@ unsafe extern "C" fn set_up() {
         "isb",
         "bl rtos_start",
         ".ltorg",
+        untouched = const UNTOUCHED,
     )
 }
 
@@ -74,10 +79,28 @@ pub fn initialise(processor: usize, interrupts: &[Interrupt]) {
     chip::initialise(processor);
 }
 
-/// An interrupt: tells the kernel which.
+/// An interrupt: tells the kernel which. Looks whether the stack of handlers has overflowed meanwhile; which processor's
+/// it is, the stack pointer says.
 #[unsafe(naked)]
 unsafe extern "C" fn line() {
-    naked_asm!("push {{r4, lr}}", "mrs r0, ipsr", "subs r0, #16", "bl rtos_interrupt", "pop {{r4, pc}}",)
+    naked_asm!(
+        "push {{r4, lr}}",
+        "mrs r0, ipsr",
+        "subs r0, #16",
+        "bl rtos_interrupt",
+        "ldr r0, =__limit0",
+        "cmp sp, r0",
+        "bhi 1f",
+        "ldr r0, =__limit1",
+        "1: ldr r1, [r0]",
+        "ldr r2, ={untouched}",
+        "cmp r1, r2",
+        "bne 2f",
+        "pop {{r4, pc}}",
+        "2: bl rtos_overflow",
+        ".ltorg",
+        untouched = const UNTOUCHED,
+    )
 }
 
 /// What a line is for.

@@ -4,7 +4,8 @@
 //! - Tasks run in thread mode on the process stack, handlers on the main stack. A task that an interrupt preempts calls
 //!   the dispatcher itself, as on the Cortex-M33; PendSV leads it there and back, because an SVC is not possible while
 //!   the processor is locked.
-//! - This core has no stack limit: the last word of each stack has a known value, which every switch looks at.
+//! - This core has no stack limit: the last word of each stack has a known value, which every switch looks at, and of the
+//!   stack of handlers the end of every interrupt.
 //! - A processor asks the SIO block for its number. The giant lock is one of the 32 hardware spin locks, and another guards
 //!   the words of the user's spin locks.
 #![no_std]

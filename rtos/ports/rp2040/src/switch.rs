@@ -12,7 +12,7 @@ use rtos::port::{Next, Saved};
 const SAVED: usize = 9 * 4;
 
 /// What the lowest word of each stack is.
-const UNTOUCHED: u32 = 0x5AFE_57AC;
+pub(crate) const UNTOUCHED: u32 = 0x5AFE_57AC;
 
 /// Saves what runs, on its stack.
 macro_rules! save {

@@ -3,6 +3,9 @@
 /// The size of a stack on which a scenario can print.
 pub const STACK: usize = 16 * 1024;
 
+/// The size of the stack of handlers.
+pub const HANDLERS: usize = 8 * 1024;
+
 /// A line that software raises and nothing else does.
 pub const LINE: u32 = 60;
 

@@ -1,0 +1,17 @@
+//! A handler that uses more stack than there is, on two Cortex-M33.
+#![no_std]
+#![no_main]
+
+// It has more than this program uses.
+#[allow(dead_code)]
+#[path = "../m33.rs"]
+mod m33;
+#[path = "../../../../../scenarios/src/overflow_handler.rs"]
+mod overflow_handler;
+
+use m33::{HANDLERS, STACK, exit, print};
+
+type Port = cortex_m33::CortexM33<cortex_m33::boards::MuscaB1>;
+type Model = rtos::Multi<2>;
+
+cortex_m33::image!(overflow_handler::App);

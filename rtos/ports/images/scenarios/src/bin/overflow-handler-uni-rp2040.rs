@@ -1,0 +1,17 @@
+//! A handler that uses more stack than there is, on one core of an RP2040.
+#![no_std]
+#![no_main]
+
+// It has more than this program uses.
+#[allow(dead_code)]
+#[path = "../m0.rs"]
+mod m0;
+#[path = "../../../../../scenarios/src/overflow_handler.rs"]
+mod overflow_handler;
+
+use m0::{HANDLERS, STACK, exit, print};
+
+type Port = rp2040::Rp2040;
+type Model = rtos::Uni;
+
+rp2040::image!(overflow_handler::App);

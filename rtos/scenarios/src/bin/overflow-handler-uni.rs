@@ -1,0 +1,17 @@
+//! A handler that uses more stack than there is, on one processor of this machine.
+
+// It has more than this program uses.
+#[allow(dead_code)]
+#[path = "../host.rs"]
+mod host;
+#[path = "../overflow_handler.rs"]
+mod overflow_handler;
+
+use host::{HANDLERS, STACK, exit, print};
+use rtos_host::Host as Port;
+
+type Model = rtos::Uni;
+
+fn main() {
+    rtos_host::run::<overflow_handler::App>()
+}
