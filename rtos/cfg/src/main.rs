@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use inspect::{Platform, emulator};
+use inspect::Platform;
+use inspect::emulator::{self, Told};
 use rtos_cfg::build::{self, Order};
 use rtos_cfg::target::Target;
 
@@ -68,11 +69,7 @@ fn go(arguments: Arguments) -> Result<ExitCode> {
     }
     let limit = arguments.seconds.map(Duration::from_secs);
     let status = match build::image(target, &built.program) {
-        Some(image) => {
-            let run = emulator::run(&image, limit.unwrap_or(Duration::from_secs(60)))?;
-            print!("{}", run.said);
-            run.status
-        }
+        Some(image) => emulator::run(&image, limit.unwrap_or(Duration::from_secs(60)), Told::AtOnce)?.status,
         None => run_here(&built.program, limit)?,
     };
     Ok(ExitCode::from(u8::try_from(status).unwrap_or(1)))

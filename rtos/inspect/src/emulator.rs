@@ -1,6 +1,6 @@
 //! A program, run in an emulator: QEMU, or for the RP2040 one that runs in this process.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -19,6 +19,25 @@ pub struct Run {
     pub said: String,
 }
 
+/// Who is told what a program says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// Whoever asks afterwards.
+    Afterwards,
+    /// The user too, at once.
+    AtOnce,
+}
+
+impl Told {
+    /// Passes on what was said now.
+    pub(crate) fn pass(self, said: &[u8]) {
+        if self == Told::AtOnce && !said.is_empty() {
+            // A user who does not listen any more needs no words.
+            let _ = std::io::stdout().write_all(said).and_then(|()| std::io::stdout().flush());
+        }
+    }
+}
+
 /// Ends the emulator if nobody does before.
 struct Guard(Child);
 
@@ -31,10 +50,10 @@ impl Drop for Guard {
 }
 
 /// Runs a program until it ends, at most that long.
-pub fn run(image: &Image, longest: Duration) -> Result<Run> {
+pub fn run(image: &Image, longest: Duration, told: Told) -> Result<Run> {
     match image.platform.machine(image.model) {
-        Some(machine) => start(image, machine, &[], longest),
-        None => Rp2040::load(image)?.run(longest, |_| ()),
+        Some(machine) => start(image, machine, &[], longest, told),
+        None => Rp2040::load(image)?.run(longest, told, |_| ()),
     }
 }
 
@@ -42,10 +61,10 @@ pub fn run(image: &Image, longest: Duration) -> Result<Run> {
 pub(crate) fn trace(image: &Image, machine: &[&str], to: &Path, longest: Duration) -> Result<Run> {
     let to = to.to_str().context("the path of the trace is not UTF-8")?;
     let each = ["-singlestep", "-accel", "tcg,thread=single", "-d", "exec,nochain", "-D", to];
-    start(image, machine, &each, longest)
+    start(image, machine, &each, longest, Told::Afterwards)
 }
 
-fn start(image: &Image, machine: &[&str], arguments: &[&str], longest: Duration) -> Result<Run> {
+fn start(image: &Image, machine: &[&str], arguments: &[&str], longest: Duration, told: Told) -> Result<Run> {
     let mut qemu = Command::new("qemu-system-arm");
     qemu.args(machine).args(arguments);
     qemu.args(["-display", "none", "-serial", "null", "-monitor", "none", "-chardev", "stdio,id=words"]);
@@ -55,10 +74,13 @@ fn start(image: &Image, machine: &[&str], arguments: &[&str], longest: Duration)
     let mut child = Guard(qemu.spawn().context("cannot start qemu-system-arm; `./x setup test` installs it")?);
     let mut pipe = child.0.stdout.take().context("the emulator has no standard output")?;
     let reader = std::thread::spawn(move || {
-        let mut said = String::new();
-        // What it says is text; an error ends it early, and the status tells.
-        let _ = pipe.read_to_string(&mut said);
-        said
+        let (mut said, mut now) = (Vec::new(), [0; 1024]);
+        // An error ends it early, and the status tells.
+        while let Ok(length @ 1..) = pipe.read(&mut now) {
+            told.pass(&now[..length]);
+            said.extend_from_slice(&now[..length]);
+        }
+        String::from_utf8_lossy(&said).into_owned()
     });
     let began = Instant::now();
     let status = loop {
@@ -74,6 +96,12 @@ fn start(image: &Image, machine: &[&str], arguments: &[&str], longest: Duration)
     let said = reader.join().unwrap_or_default();
     match status {
         Some(status) => Ok(Run { status: status.code().unwrap_or(-1), said }),
-        None => bail!("{} did not end within {} s; it said:\n{said}", image.path.display(), longest.as_secs()),
+        None => bail!("{}", unended(image, longest, told, &said)),
     }
+}
+
+/// What is told of a program that did not end.
+pub(crate) fn unended(image: &Image, longest: Duration, told: Told, said: &str) -> String {
+    let what = format!("{} did not end within {} s", image.path.display(), longest.as_secs());
+    if told == Told::AtOnce { what } else { format!("{what}; it said:\n{said}") }
 }

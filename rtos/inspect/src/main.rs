@@ -5,7 +5,8 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use inspect::code::Code;
-use inspect::{Model, Platform, emulator, image, table, trace};
+use inspect::emulator::{self, Told};
+use inspect::{Model, Platform, image, table, trace};
 
 /// Builds, runs, counts and reads the programs of the RTOS for boards.
 #[derive(Parser)]
@@ -57,7 +58,7 @@ enum Action {
 /// Which program.
 #[derive(clap::Args)]
 struct Program {
-    /// scenarios, overflow or counted
+    /// scenarios, overflow, overflow-handler or counted
     package: String,
     /// m33, a9 or rp2040
     platform: Platform,
@@ -75,8 +76,7 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Action::Build(program) => println!("{}", program.build()?.path.display()),
         Action::Run(program) => {
-            let run = emulator::run(&program.build()?, Duration::from_secs(600))?;
-            print!("{}", run.said);
+            let run = emulator::run(&program.build()?, Duration::from_secs(600), Told::AtOnce)?;
             if run.status != 0 {
                 bail!("the program ended with status {}", run.status);
             }

@@ -6,18 +6,21 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rp2040_emu::{Config, Emulator, EmulatorBuilder};
 
-use crate::emulator::Run;
+use crate::emulator::{Run, Told, unended};
 use crate::image::Image;
 
 /// After this byte comes the status that the program ends with.
 const END: u8 = 4;
 
 /// An RP2040 with a program.
-pub(crate) struct Rp2040(Emulator);
+pub(crate) struct Rp2040<'a> {
+    emulator: Emulator,
+    image: &'a Image,
+}
 
-impl Rp2040 {
+impl<'a> Rp2040<'a> {
     /// An RP2040 that is about to start the program, which lies in its flash memory.
-    pub(crate) fn load(image: &Image) -> Result<Self> {
+    pub(crate) fn load(image: &'a Image) -> Result<Self> {
         let raw = image.path.with_extension("bin");
         let output = Command::new("arm-none-eabi-objcopy")
             .args(["--output-target", "binary"])
@@ -32,34 +35,36 @@ impl Rp2040 {
         emulator.load_flash(&program);
         emulator.reset();
         emulator.direct_boot_from_flash(0);
-        Ok(Rp2040(emulator))
+        Ok(Rp2040 { emulator, image })
     }
 
     /// Runs the program until it ends, at most that long. `look` is told where core 0 is after each step, and how many
     /// cycles it has used.
-    pub(crate) fn run(&mut self, longest: Duration, mut look: impl FnMut((u32, u64))) -> Result<Run> {
+    pub(crate) fn run(&mut self, longest: Duration, told: Told, mut look: impl FnMut((u32, u64))) -> Result<Run> {
         let began = Instant::now();
         let mut said = Vec::new();
         let mut before = u32::MAX;
         loop {
             for _ in 0..10_000 {
-                self.0.step()?;
+                self.emulator.step()?;
                 self.fifo_lines();
-                let address = self.0.core(0).regs.pc();
+                let address = self.emulator.core(0).regs.pc();
                 if address != before {
-                    look((address, self.0.core_cycles(0)));
+                    look((address, self.emulator.core_cycles(0)));
                     before = address;
                 }
             }
-            said.extend(self.0.drain_uart0_tx_log());
-            if let Some(end) = said.iter().position(|&byte| byte == END)
+            let passed = said.len();
+            said.extend(self.emulator.drain_uart0_tx_log());
+            let end = said.iter().position(|&byte| byte == END);
+            told.pass(&said[passed..end.unwrap_or(said.len()).max(passed)]);
+            if let Some(end) = end
                 && let Some(&status) = said.get(end + 1)
             {
                 return Ok(Run { status: status.into(), said: String::from_utf8_lossy(&said[..end]).into_owned() });
             }
             if began.elapsed() > longest {
-                let said = String::from_utf8_lossy(&said);
-                bail!("the program did not end within {} s; it said:\n{said}", longest.as_secs());
+                bail!("{}", unended(self.image, longest, told, &String::from_utf8_lossy(&said)));
             }
         }
     }
@@ -71,8 +76,8 @@ impl Rp2040 {
         const VALID: u32 = 1;
         const LINE: u8 = 15;
         for core in 0..2 {
-            if self.0.bus.sio.read32(STATUS, core) & VALID != 0 {
-                self.0.bus.nvics[core].set_pending(LINE + core as u8);
+            if self.emulator.bus.sio.read32(STATUS, core) & VALID != 0 {
+                self.emulator.bus.nvics[core].set_pending(LINE + core as u8);
             }
         }
     }

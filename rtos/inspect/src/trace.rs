@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::code::Code;
-use crate::emulator;
+use crate::emulator::{self, Told};
 use crate::image::Image;
 use crate::rp2040::Rp2040;
 
@@ -79,7 +79,9 @@ pub fn passages(image: &Image, code: &Code, from: &[&str], to: &str) -> Result<V
         seen.passages.push(Passages::default());
     }
     let run = match image.platform.machine(image.model) {
-        None => Rp2040::load(image)?.run(LONGEST, |(address, cycles)| seen.look(address, Some(cycles)))?,
+        None => {
+            Rp2040::load(image)?.run(LONGEST, Told::Afterwards, |(address, cycles)| seen.look(address, Some(cycles)))?
+        }
         Some(machine) => {
             static NUMBER: AtomicUsize = AtomicUsize::new(0);
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);

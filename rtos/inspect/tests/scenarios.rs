@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use inspect::{Model, Platform, emulator, image};
+use inspect::emulator::{self, Told};
+use inspect::{Model, Platform, image};
 
 fn plays(platform: Platform, model: Model) {
     let image = image::build("scenarios", platform, model).unwrap();
-    let run = emulator::run(&image, Duration::from_secs(240)).unwrap();
+    let run = emulator::run(&image, Duration::from_secs(240), Told::Afterwards).unwrap();
     assert_eq!(run.status, 0, "{platform} {model}:\n{}", run.said);
     assert!(run.said.contains("scenarios passed"), "{}", run.said);
 }

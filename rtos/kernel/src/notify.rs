@@ -16,9 +16,10 @@ use crate::task::Class;
 /// A function that runs in handler context, and what it is given.
 #[derive(Clone, Copy)]
 pub struct Handler {
-    /// A panic goes through it where panics unwind, as the model checker's end of a run does.
-    function: unsafe extern "C-unwind" fn(*mut c_void),
-    argument: *mut c_void,
+    /// Of Rust, so that the model checker can unwind through it at the end of a run.
+    function: unsafe fn(&Handler),
+    /// The C function that this one calls, and what that is given.
+    foreign: Option<(unsafe extern "C" fn(*mut c_void), *mut c_void)>,
     /// What it was written for.
     domain: Placed,
 }
@@ -33,7 +34,7 @@ impl Handler {
     pub const fn new<D: Domain, F: Fn(InHandler<D>) + Copy + 'static>(body: F) -> Self {
         const { assert!(size_of::<F>() == 0, "a handler captures nothing") };
         let _ = body;
-        Handler { function: call::<D, F>, argument: core::ptr::null_mut(), domain: Placed::of::<D>() }
+        Handler { function: call::<D, F>, foreign: None, domain: Placed::of::<D>() }
     }
 
     /// A C function.
@@ -41,13 +42,7 @@ impl Handler {
     /// # Safety
     /// The function can be called with that argument, at any time, on any processor that the object's class allows.
     pub const unsafe fn foreign(function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void) -> Self {
-        // SAFETY: the two differ only in what happens when the function unwinds, and one in C does not.
-        let function = unsafe {
-            core::mem::transmute::<unsafe extern "C" fn(*mut c_void), unsafe extern "C-unwind" fn(*mut c_void)>(
-                function,
-            )
-        };
-        Handler { function, argument, domain: Placed(None) }
+        Handler { function: call_foreign, foreign: Some((function, argument)), domain: Placed(None) }
     }
 
     /// Whether that processor may call it.
@@ -70,13 +65,20 @@ impl Handler {
 
     #[inline(always)]
     pub(crate) fn call<K: Kernel>(self) {
-        // SAFETY: whoever made the handler says that the function can be called with the argument.
-        unsafe { (self.function)(self.argument) }
+        // SAFETY: the function was put there for such a handler.
+        unsafe { (self.function)(&self) }
         left::<K>();
     }
 }
 
-unsafe extern "C-unwind" fn call<D: Domain, F: Fn(InHandler<D>) + Copy + 'static>(_: *mut c_void) {
+unsafe fn call_foreign(handler: &Handler) {
+    if let Some((function, argument)) = handler.foreign {
+        // SAFETY: whoever made the handler says that the function can be called with the argument.
+        unsafe { function(argument) }
+    }
+}
+
+unsafe fn call<D: Domain, F: Fn(InHandler<D>) + Copy + 'static>(_: &Handler) {
     // SAFETY: `Handler::new` was given a value of this type, which has no size and is `Copy`, so this is one as good.
     let body: F = unsafe { core::mem::zeroed() };
     // SAFETY: handlers run only where their domain says.
