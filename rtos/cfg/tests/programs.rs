@@ -38,7 +38,7 @@ fn handlers(target: &str, processors: u8) {
                     an exception: sns_ctx 1, xsns_dpn 0\n\
                     the task at fault is dormant: 1\n\
                     overrun: state 2, itself 1, exinf 42\n\
-                    sta_ovr of a dormant task: -41 (E_OBJ is -41)\n";
+                    sta_ovr of a dormant task: 0 (E_OK is 0)\n";
     says("tests/handlers", target, processors, expected);
 }
 

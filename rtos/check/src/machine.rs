@@ -181,6 +181,11 @@ impl Machine {
         Able { thread, actor, touches }
     }
 
+    /// Whether the thread waits until the other processor has begun too.
+    fn lets_others_begin(&self, thread: usize) -> bool {
+        self.phase == Phase::Before && self.waits[thread] == Wait::Lock
+    }
+
     /// The processor whose timer rings first, and when.
     fn next_alarm(&self) -> Option<(usize, u32)> {
         let alarms =
@@ -209,12 +214,15 @@ pub(crate) fn decide(threads: &[usize], current: Option<usize>) -> Decision {
         let going = current.filter(|current| able.contains(current));
         match (next, going) {
             (Next::Thread(thread), _) => return Decision::Only(thread),
-            (Next::Stay, Some(current)) => return Decision::Only(current),
+            (Next::Stay, Some(current)) if !machine.lets_others_begin(current) => return Decision::Only(current),
             _ if able.is_empty() => {
                 let main = machine.waits.iter().position(|&wait| wait == Wait::Quiet);
                 return Decision::Only(main.expect("somebody waits for the end"));
             }
-            _ if machine.phase != Phase::Open => return Decision::Only(able[0]),
+            _ if machine.phase != Phase::Open => {
+                let other = able.iter().find(|&&thread| going != Some(thread));
+                return Decision::Only(*other.unwrap_or(&able[0]));
+            }
             _ => {}
         }
         if let Some(current) = going {

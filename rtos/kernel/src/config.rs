@@ -19,8 +19,8 @@
 /// ```
 ///
 /// The sections are `tasks`, `semaphores`, `event_flags`, `data_queues`, `priority_data_queues`, `mutexes`,
-/// `message_buffers`, `memory_pools`, `cyclics`, `alarms`, `spin_locks`, `interrupts`, `exceptions`, `overrun`, `initialise`
-/// and `terminate`, in that order, each if there is something to say. An object's number in the C interface is its place
+/// `message_buffers`, `memory_pools`, `cyclics`, `alarms`, `spin_locks`, `interrupts`, `exceptions`, `overrun`, `initialise`,
+/// `initialise_each`, `terminate_each` and `terminate`, in that order, each if there is something to say. An object's number in the C interface is its place
 /// in its section, from 1. Names that begin with `KERNEL_` are the macro's own. What cannot be, such as a stack that is too
 /// small, does not compile; the error names the line.
 #[macro_export]
@@ -43,6 +43,8 @@ macro_rules! kernel {
         $(exceptions { $($exception:expr;)* })?
         $(overrun $overrun:expr;)?
         $(initialise $initialise:expr;)?
+        $(initialise_each $initialise_each:expr;)?
+        $(terminate_each $terminate_each:expr;)?
         $(terminate $terminate:expr;)?
     ) => {
         $(#[$about])*
@@ -189,6 +191,14 @@ macro_rules! kernel {
 
                 $(fn initialise() {
                     $initialise()
+                })?
+
+                $(fn initialise_each(processor: usize) {
+                    $initialise_each(processor)
+                })?
+
+                $(fn terminate_each(processor: usize) {
+                    $terminate_each(processor)
                 })?
 
                 $(fn terminate() {

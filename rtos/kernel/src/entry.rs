@@ -1,6 +1,8 @@
 //! Where a port enters the kernel: at its start, and for every interrupt.
 
 use core::fmt;
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::cell::Held;
 use crate::context::{Anywhere, Known, Placed};
@@ -59,7 +61,6 @@ pub unsafe fn start<K: Kernel>() -> ! {
         cyclic.block.start(now, &service);
     }
     K::initialise();
-    K::common().running.store(true, core::sync::atomic::Ordering::Relaxed);
     for number in 1..K::Model::PROCESSORS {
         K::Port::start_processor(number);
     }
@@ -73,6 +74,15 @@ pub unsafe fn start<K: Kernel>() -> ! {
 /// To be called once by each processor, locked, when [`start`] has made everything ready.
 pub unsafe fn begin<K: Kernel>() -> ! {
     let here = here::<K>(Known::Later);
+    let number = here.number();
+    K::initialise_each(number);
+    mark::<K>(&here.has_begun);
+    if number == 0 {
+        wait_for_others(|processor: &Processor<K>| &processor.has_begun);
+        mark::<K>(&K::common().running);
+    } else {
+        wait_for::<K>(&K::common().running);
+    }
     // Deadlines may be set already: the timer rings at once, and finds out.
     K::Port::alarm(0);
     let next = here.choose_alone();
@@ -80,6 +90,25 @@ pub unsafe fn begin<K: Kernel>() -> ! {
     here.running.set(next, unsafe { Held::assume() });
     // SAFETY: the processor is locked, and `next` was prepared.
     unsafe { StacksOf::<K>::resume(&next.saved) }
+}
+
+/// Says something to the other processors, if there are any; they see what came before.
+fn mark<K: Kernel>(what: &AtomicBool) {
+    what.store(true, if K::Model::PROCESSORS > 1 { Release } else { Relaxed });
+}
+
+/// Waits until another processor has said so.
+fn wait_for<K: Kernel>(what: &AtomicBool) {
+    while !what.load(Acquire) {
+        K::Port::relax();
+    }
+}
+
+/// Waits until every processor but the first has said so.
+fn wait_for_others<K: Kernel>(what: fn(&Processor<K>) -> &AtomicBool) {
+    for number in 1..K::Model::PROCESSORS {
+        wait_for::<K>(what(Processor::of(number)));
+    }
 }
 
 /// Gives way to the task that should run. In task context; the processor is locked, and is so again on return.
@@ -125,7 +154,7 @@ pub fn tick<K: Kernel>() {
 
 /// Another processor wants this one to look at its agenda. In handler context, the processor unlocked.
 pub fn interrupted<K: Kernel>() {
-    if !K::common().running.load(core::sync::atomic::Ordering::Relaxed) {
+    if !K::common().running.load(Relaxed) {
         K::Port::lock();
         end::<K>();
     }
@@ -160,12 +189,16 @@ pub fn should_dispatch<K: Kernel>() -> bool {
 
 /// Ends the kernel on this processor, which is locked.
 pub(crate) fn end<K: Kernel>() -> ! {
-    K::common().running.store(false, core::sync::atomic::Ordering::Relaxed);
-    let here = here::<K>(Known::Later).number();
-    for number in (0..K::Model::PROCESSORS).filter(|&number| number != here) {
+    K::common().running.store(false, Relaxed);
+    let here = here::<K>(Known::Later);
+    let me = here.number();
+    for number in (0..K::Model::PROCESSORS).filter(|&number| number != me) {
         K::Port::interrupt(number);
     }
-    if here == 0 {
+    K::terminate_each(me);
+    mark::<K>(&here.has_ended);
+    if me == 0 {
+        wait_for_others(|processor: &Processor<K>| &processor.has_ended);
         K::terminate();
         K::Port::exit(0)
     }

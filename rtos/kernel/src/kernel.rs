@@ -74,9 +74,13 @@ pub unsafe trait Kernel: Sized + 'static {
     fn exceptions() -> &'static [Exception];
     /// The overrun handler.
     fn overrun() -> Option<&'static OverrunHandler<Self>>;
-    /// Runs on processor 0 before the first task, in handler context.
+    /// Runs on processor 0, in handler context, before the others start.
     fn initialise() {}
-    /// Runs on processor 0 when the kernel ends, in handler context.
+    /// Runs after that on each processor, of that number, in handler context. No task of any processor runs before.
+    fn initialise_each(_processor: usize) {}
+    /// Runs on each processor, of that number, when the kernel ends, in handler context.
+    fn terminate_each(_processor: usize) {}
+    /// Runs after that on processor 0, in handler context.
     fn terminate() {}
 }
 

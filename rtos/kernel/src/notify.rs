@@ -143,9 +143,9 @@ pub(crate) fn left<K: Kernel>() {
     }
 }
 
-/// How many microseconds are left.
+/// How many microseconds are left, of which the one that has begun is not one: never more than was asked.
 pub(crate) fn ahead<K: Kernel>(deadline: &Deadline, held: Held<'_>) -> Option<u32> {
-    let now = K::common().clock.now::<K>();
+    let now = K::common().clock.now::<K>().wrapping_add(1);
     let at = deadline.at.get(held);
     deadline.is_set(held).then(|| if is_due(at, now) { 0 } else { at.wrapping_sub(now) })
 }

@@ -161,14 +161,14 @@ pub(crate) fn end<K: Kernel>(task: &Tcb<K>) {
     }
 }
 
-/// Whether only the task that runs here is counted here, and none that is dormant.
+/// Whether only the task that runs here is counted here.
 pub(crate) fn is_sound<K: Kernel>(here: &'static Processor<K>, task: &Tcb<K>, held: Held<'_>) -> bool {
     match task.account.get().map_or(STOPPED, |account| account.state.load(Relaxed)) {
         STOPPED => true,
         state => {
             let elsewhere = task.home.get().is_some_and(|home| !core::ptr::eq(home.processor.get(), here));
             let runs = core::ptr::eq(here.running.get(), task);
-            task.state.get(held) != State::Dormant && (elsewhere || runs || state == STARTED)
+            state == STARTED || task.state.get(held) != State::Dormant && (elsewhere || runs)
         }
     }
 }
@@ -208,18 +208,15 @@ fn look<K: Kernel>(here: &'static Processor<K>) -> bool {
 
 impl<K: Kernel, D: Domain> Task<K, D> {
     /// sta_ovr: the overrun handler is called when the task has used up that many microseconds of processor time from now
-    /// on, instead of what was asked before. E_PAR if it is none or above [`LONGEST`]; E_OBJ if the task is dormant or
-    /// the kernel has no overrun handler.
+    /// on, instead of what was asked before; if the task is dormant, from when it begins. E_PAR if it is none or above
+    /// [`LONGEST`]; E_OBJ if the kernel has no overrun handler.
     pub fn sta_ovr<C: Context>(self, micros: u32, cx: C) -> Result<(), Error> {
         let service = Service::<K, D, C>::enter(self.domain, cx)?;
         let held = service.held();
         if micros == 0 || micros > LONGEST {
             return service.leave(Err(Error::PAR));
         }
-        let account = match self.tcb.account.get() {
-            Some(account) if self.tcb.state.get(held) != State::Dormant => account,
-            _ => return service.leave(Err(Error::OBJ)),
-        };
+        let Some(account) = self.tcb.account.get() else { return service.leave(Err(Error::OBJ)) };
         account.left.set(micros, held);
         account.since.set(K::Port::now(), held);
         let home = service.home(self.tcb);
@@ -239,11 +236,11 @@ impl<K: Kernel, D: Domain> Task<K, D> {
     pub fn stp_ovr<C: Context>(self, cx: C) -> Result<(), Error> {
         let service = Service::<K, D, C>::enter(self.domain, cx)?;
         match self.tcb.account.get() {
-            Some(account) if self.tcb.state.get(service.held()) != State::Dormant => {
+            Some(account) => {
                 account.state.store(STOPPED, Relaxed);
                 service.leave(Ok(()))
             }
-            _ => service.leave(Err(Error::OBJ)),
+            None => service.leave(Err(Error::OBJ)),
         }
     }
 
@@ -253,10 +250,8 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         let service = self.enter_in_task(cx)?;
         let held = service.held();
         let left = match self.tcb.account.get() {
-            Some(account) if self.tcb.state.get(held) != State::Dormant => {
-                Ok((account.state.load(Relaxed) != STOPPED).then(|| account.left::<K>(held)))
-            }
-            _ => Err(Error::OBJ),
+            Some(account) => Ok((account.state.load(Relaxed) != STOPPED).then(|| account.left::<K>(held))),
+            None => Err(Error::OBJ),
         };
         service.leave(left)
     }

@@ -7,6 +7,7 @@
 //! The task that should run is the higher of the two tops; at the same priority, that of the processor's own agenda.
 
 use core::mem::MaybeUninit;
+use core::sync::atomic::AtomicBool;
 
 use crate::cell::{Cell, Held, Published};
 use crate::heap::{Heap, Slot};
@@ -45,6 +46,9 @@ pub struct Processor<K: Kernel> {
     pub(crate) spinning: Cell<Option<&'static SpinLockBlock<K>>>,
     /// When the timer is to ring, if at all.
     pub(crate) armed: Cell<Option<u32>>,
+    /// Whether what runs before its first task has; and whether what runs at its end has.
+    pub(crate) has_begun: AtomicBool,
+    pub(crate) has_ended: AtomicBool,
     idle: Tcb<K>,
 }
 
@@ -72,6 +76,8 @@ impl<K: Kernel> Processor<K> {
             before: Cell::new(None),
             spinning: Cell::new(None),
             armed: Cell::new(None),
+            has_begun: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
             idle,
         }
     }

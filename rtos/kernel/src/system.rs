@@ -212,6 +212,11 @@ impl<K: Kernel> System<K> {
         local::<K, C, _>(cx, |here, _| Ok(here.number()))
     }
 
+    /// The number of this processor, counted from 0. From any context, with a locked processor too, where get_pid is E_CTX.
+    pub fn processor() -> usize {
+        Self::look(|here, _| here.number())
+    }
+
     /// sns_ctx: whether a handler runs, and not a task; or what is called before the kernel runs and after.
     pub fn sns_ctx() -> bool {
         !K::Port::in_task() || Self::sns_ker()

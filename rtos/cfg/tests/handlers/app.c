@@ -80,6 +80,6 @@ void main_task(EXINF exinf)
 	(void)wai_sem(DONE);
 	(void)ras_int(LINE);
 	(void)wai_sem(DONE);
-	syslog(LOG_NOTICE, "sta_ovr of a dormant task: %d (E_OBJ is %d)", sta_ovr(GREEDY, 1), E_OBJ);
+	syslog(LOG_NOTICE, "sta_ovr of a dormant task: %d (E_OK is %d)", sta_ovr(GREEDY, 1), E_OK);
 	(void)ext_ker();
 }

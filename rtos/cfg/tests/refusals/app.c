@@ -245,9 +245,6 @@ static void states(void)
 	REFUSED(E_OBJ, rsm_tsk(MAIN_TASK));
 	REFUSED(E_OBJ, ter_tsk(DORMANT));
 	REFUSED(E_OBJ, ras_ter(DORMANT));
-	REFUSED(E_OBJ, sta_ovr(DORMANT, 1));
-	REFUSED(E_OBJ, stp_ovr(DORMANT));
-	REFUSED(E_OBJ, ref_ovr(DORMANT, &told.ovr));
 	REFUSED(E_ILUSE, ter_tsk(MAIN_TASK));
 	REFUSED(E_ILUSE, ras_ter(MAIN_TASK));
 	REFUSED(E_OBJ, unl_mtx(MTX));

@@ -1,5 +1,7 @@
 //! The scenarios on two processors of this machine.
 
+// It has more than this program uses.
+#[allow(dead_code)]
 #[path = "../host.rs"]
 mod host;
 #[path = "../set/mod.rs"]

@@ -115,6 +115,10 @@ rtos::kernel! {
         rtos::Exception::create(EXCEPTION, exceptions::handler);
     }
     overrun rtos::OverrunHandler::new(overruns::handler);
+    initialise states::at_the_beginning;
+    initialise_each states::at_the_beginning_of_each;
+    terminate_each states::at_the_end_of_each;
+    terminate states::at_the_end;
 }
 
 /// A scenario: its name, and what it does.

@@ -6,7 +6,8 @@
 //! - (D) it ends with the task
 //! - (E) for a task that runs on the last processor
 //! - (F) for a task that changes its processor
-//! - (G) errors: E_PAR for no time or too much, E_OBJ for a dormant task
+//! - (G) a dormant task: its time begins when it begins
+//! - (H) errors: E_PAR for no time or too much
 
 use super::*;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -131,9 +132,21 @@ pub(super) fn run(cx: Cx) {
     step(4);
 
     // (G)
+    CALLS.store(0, Relaxed);
+    same(STRICT.sta_ovr(2_000, cx), Ok(()));
+    same(STRICT.ref_ovr(cx), Ok(Some(2_000)));
+    same(STRICT.stp_ovr(cx), Ok(()));
+    same(STRICT.ref_ovr(cx), Ok(None));
+    same(STRICT.sta_ovr(2_000, cx), Ok(()));
+    run_for(4_000);
+    same(STRICT.ref_ovr(cx), Ok(Some(2_000)));
+    same(calls(), 0);
+    play(STRICT, |_| while calls() == 0 {});
+    same(STRICT.act(cx), Ok(()));
+    same(calls(), 1);
+    same(STRICT.ref_ovr(cx), Ok(None));
+
+    // (H)
     same(MAIN.sta_ovr(0, cx), Err(Error::PAR));
     same(MAIN.sta_ovr(rtos::LONGEST + 1, cx), Err(Error::PAR));
-    same(HIGH.sta_ovr(1, cx), Err(Error::OBJ));
-    same(HIGH.stp_ovr(cx), Err(Error::OBJ));
-    same(HIGH.ref_ovr(cx), Err(Error::OBJ));
 }

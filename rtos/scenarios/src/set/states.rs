@@ -7,12 +7,59 @@
 //! - (E) sns_ctx, sns_dpn
 //! - (F) a task that ends takes none of these with it
 //! - (G) get_tid, get_pid
+//! - (H) the routines before the first task and after the last: the one of all, then each processor's; at the end, each
+//!   processor's, then the one of all
 
 use super::*;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 type S = System<App>;
 
+static BEGUN: AtomicBool = AtomicBool::new(false);
+static EACH_BEGUN: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+static EACH_ENDED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+
+/// What these routines find: no kernel runs, and the processor is the one that they are told.
+#[track_caller]
+fn outside_of_the_kernel(processor: usize) {
+    same((S::sns_ker(), S::sns_ctx(), S::sns_loc()), (true, true, true));
+    same(S::processor(), processor);
+    same(S::get_pid(Anywhere), Err(Error::CTX));
+}
+
+/// Whether the routine has run on every processor.
+fn all(of: &[AtomicBool; 2]) -> bool {
+    of.iter().take(PROCESSORS).all(|each| each.load(Relaxed))
+}
+
+pub(super) fn at_the_beginning() {
+    outside_of_the_kernel(0);
+    check(!BEGUN.load(Relaxed));
+    BEGUN.store(true, Relaxed);
+}
+
+pub(super) fn at_the_beginning_of_each(processor: usize) {
+    outside_of_the_kernel(processor);
+    check(BEGUN.load(Relaxed) && !EACH_BEGUN[processor].load(Relaxed));
+    EACH_BEGUN[processor].store(true, Relaxed);
+}
+
+pub(super) fn at_the_end_of_each(processor: usize) {
+    outside_of_the_kernel(processor);
+    check(!EACH_ENDED[processor].load(Relaxed));
+    EACH_ENDED[processor].store(true, Relaxed);
+}
+
+pub(super) fn at_the_end() {
+    outside_of_the_kernel(0);
+    check(all(&EACH_ENDED));
+    print(format_args!("the end\n"));
+}
+
 pub(super) fn run(cx: Cx) {
+    // (H)
+    same((all(&EACH_BEGUN), all(&EACH_ENDED), S::sns_ker()), (true, false, false));
+
     // (A) and (E)
     same((S::sns_loc(), S::sns_dsp(), S::sns_ctx(), S::sns_dpn()), (false, false, false, false));
     same(S::loc_cpu(cx), Ok(()));

@@ -2,6 +2,8 @@
 #![no_std]
 #![no_main]
 
+// It has more than this program uses.
+#[allow(dead_code)]
 #[path = "../a9.rs"]
 mod a9;
 #[path = "../../../../../scenarios/src/set/mod.rs"]
