@@ -7,6 +7,23 @@
 
 #include <t_stddef.h>
 
+/* The processors. How many there are, rtos-cfg tells the compiler. */
+#ifndef TNUM_PRCID
+#define TNUM_PRCID 1
+#endif
+#define PRC1 1
+#if TNUM_PRCID >= 2
+#define PRC2 2
+#define TOPPERS_SUPPORT_MULTI_PRC
+#endif
+#define TOPPERS_MASTER_PRCID PRC1
+#define TOPPERS_TEPP_PRC ((1U << TNUM_PRCID) - 1U)
+
+#define TKERNEL_MAKER 0
+#define TKERNEL_PRID 0
+#define TKERNEL_SPVER 0xf630
+#define TKERNEL_PRVER 0x0010
+
 #ifndef TOPPERS_MACRO_ONLY
 typedef uint_t FLGPTN, INTNO, INHNO, EXCNO;
 typedef void (*TASK)(EXINF exinf);
@@ -22,6 +39,7 @@ typedef uint64_t STK_T, MPF_T;
 
 /* Attributes. */
 #define TA_ACT 0x01U
+#define TA_NONKERNEL 0x02U
 #define TA_NOACTQUE 0x02U
 #define TA_TPRI 0x01U
 #define TA_WMUL 0x02U

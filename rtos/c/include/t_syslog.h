@@ -18,15 +18,31 @@
 
 #ifndef TOPPERS_MACRO_ONLY
 
-/* Prints a line. Knows %d, %u, %x, %X, %p, %c, %s and %%, with l for long, and a width, 0 and - before it. What it does
- * not know it prints as it stands. LOG_DEBUG is not printed, unless syslog_msk_log says so. */
-extern void syslog(uint_t prio, const char *format, ...);
-#define syslog_0(prio, format) syslog(prio, format)
-#define syslog_1(prio, format, a) syslog(prio, format, a)
-#define syslog_2(prio, format, a, b) syslog(prio, format, a, b)
-#define syslog_3(prio, format, a, b, c) syslog(prio, format, a, b, c)
-#define syslog_4(prio, format, a, b, c, d) syslog(prio, format, a, b, c, d)
-#define syslog_5(prio, format, a, b, c, d, e) syslog(prio, format, a, b, c, d, e)
+/* What is printed, whatever it is: it is cast to this. */
+typedef intptr_t LOGPAR;
+
+/* Prints a line, of up to eight values. Knows %d, %u, %x, %X, %p, %c, %s and %%, with l for long or t for a LOGPAR, and a
+ * width, 0 and - before that. What it does not know it prints as it stands. LOG_DEBUG is not printed, unless
+ * syslog_msk_log says so. */
+#define syslog(prio, ...)                                                                                    \
+	KERNEL_LOG_PICK(__VA_ARGS__, syslog_8, syslog_7, syslog_6, syslog_5, syslog_4, syslog_3, syslog_2,       \
+	                syslog_1, syslog_0, unused)(prio, __VA_ARGS__)
+#define KERNEL_LOG_PICK(f, a, b, c, d, e, g, h, i, name, ...) name
+#define syslog_0(prio, f) kernel_log(prio, f)
+#define syslog_1(prio, f, a) kernel_log(prio, f, (LOGPAR)(a))
+#define syslog_2(prio, f, a, b) kernel_log(prio, f, (LOGPAR)(a), (LOGPAR)(b))
+#define syslog_3(prio, f, a, b, c) kernel_log(prio, f, (LOGPAR)(a), (LOGPAR)(b), (LOGPAR)(c))
+#define syslog_4(prio, f, a, b, c, d) kernel_log(prio, f, (LOGPAR)(a), (LOGPAR)(b), (LOGPAR)(c), (LOGPAR)(d))
+#define syslog_5(prio, f, a, b, c, d, e)                                                                     \
+	kernel_log(prio, f, (LOGPAR)(a), (LOGPAR)(b), (LOGPAR)(c), (LOGPAR)(d), (LOGPAR)(e))
+#define syslog_6(prio, f, a, b, c, d, e, g)                                                                  \
+	kernel_log(prio, f, (LOGPAR)(a), (LOGPAR)(b), (LOGPAR)(c), (LOGPAR)(d), (LOGPAR)(e), (LOGPAR)(g))
+#define syslog_7(prio, f, a, b, c, d, e, g, h)                                                               \
+	kernel_log(prio, f, (LOGPAR)(a), (LOGPAR)(b), (LOGPAR)(c), (LOGPAR)(d), (LOGPAR)(e), (LOGPAR)(g), (LOGPAR)(h))
+#define syslog_8(prio, f, a, b, c, d, e, g, h, i)                                                            \
+	kernel_log(prio, f, (LOGPAR)(a), (LOGPAR)(b), (LOGPAR)(c), (LOGPAR)(d), (LOGPAR)(e), (LOGPAR)(g), (LOGPAR)(h), \
+	           (LOGPAR)(i))
+extern void kernel_log(uint_t prio, const char *format, ...);
 
 /* Which priorities are printed: LOG_UPTO(LOG_INFO) at first. There is no buffer, so that the second is not used. */
 extern ER syslog_msk_log(uint_t logmask, uint_t lowmask);

@@ -176,6 +176,7 @@ macro_rules! c_interface {
             mget_nth(processor: i32, priority: i32, nth: u32, id: *mut i32) -> i32;
             get_tid(id: *mut i32) -> i32;
             get_pid(id: *mut i32) -> i32;
+            sil_get_pid(id: *mut i32) -> ();
             get_lod(priority: i32, load: *mut u32) -> i32;
             get_nth(priority: i32, nth: u32, id: *mut i32) -> i32;
             loc_cpu() -> i32;

@@ -1,5 +1,6 @@
 /* See t_syslog.h. */
 #include <stdarg.h>
+#include <t_stdlib.h>
 #include <t_syslog.h>
 
 extern void kernel_print(const char *text);
@@ -67,7 +68,7 @@ ER syslog_msk_log(uint_t logmask, uint_t lowmask)
 	return E_OK;
 }
 
-static const char *name_of(ER ercd)
+const char *itron_strerror(ER ercd)
 {
 	static const struct { ER code; const char *name; } names[] = {
 		{ E_SYS, "E_SYS" }, { E_NOSPT, "E_NOSPT" }, { E_RSFN, "E_RSFN" }, { E_RSATR, "E_RSATR" },
@@ -87,7 +88,7 @@ static const char *name_of(ER ercd)
 
 void t_perror(uint_t prio, const char *file, int_t line, const char *expr, ER ercd)
 {
-	syslog(prio, "%s:%d: '%s' gave %d, %s", file, line, expr, ercd, name_of(ercd));
+	syslog(prio, "%s:%d: '%s' gave %d, %s", file, line, expr, ercd, itron_strerror(ercd));
 }
 
 void kernel_assert_failed(const char *expression, const char *file, int_t line)
@@ -98,7 +99,7 @@ void kernel_assert_failed(const char *expression, const char *file, int_t line)
 	}
 }
 
-void syslog(uint_t prio, const char *format, ...)
+void kernel_log(uint_t prio, const char *format, ...)
 {
 	static const char small[] = "0123456789abcdef", large[] = "0123456789ABCDEF";
 	LINE line = { .length = 0 };
@@ -123,34 +124,36 @@ void syslog(uint_t prio, const char *format, ...)
 		for (; *format >= '0' && *format <= '9' && form.width < LONGEST; format++) {
 			form.width = form.width * 10 + (*format - '0');
 		}
-		if (*format == 'l') {
+		if (*format == 'l' || *format == 't') {
 			is_long = true;
 			format++;
 		}
 		switch (*format) {
 		case 'd': {
-			long value = is_long ? va_arg(arguments, long) : va_arg(arguments, int);
-			unsigned long size = value < 0 ? 0UL - (unsigned long)value : (unsigned long)value;
-			put_number(&line, size, small, 10, value < 0, form);
+			LOGPAR value = va_arg(arguments, LOGPAR);
+			long number = is_long ? (long)value : (int)value;
+			unsigned long size = number < 0 ? 0UL - (unsigned long)number : (unsigned long)number;
+			put_number(&line, size, small, 10, number < 0, form);
 			break;
 		}
 		case 'u':
 		case 'x':
 		case 'X': {
-			unsigned long value = is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned int);
-			put_number(&line, value, *format == 'X' ? large : small, *format == 'u' ? 10 : 16, false, form);
+			LOGPAR value = va_arg(arguments, LOGPAR);
+			unsigned long number = is_long ? (unsigned long)value : (unsigned int)value;
+			put_number(&line, number, *format == 'X' ? large : small, *format == 'u' ? 10 : 16, false, form);
 			break;
 		}
 		case 'p':
-			put_number(&line, (unsigned long)va_arg(arguments, void *), small, 16, false, form);
+			put_number(&line, (unsigned long)va_arg(arguments, LOGPAR), small, 16, false, form);
 			break;
 		case 'c': {
-			char c = (char)va_arg(arguments, int);
+			char c = (char)va_arg(arguments, LOGPAR);
 			put_filled(&line, &c, 1, form);
 			break;
 		}
 		case 's': {
-			const char *text = length_of(va_arg(arguments, const char *), &length);
+			const char *text = length_of((const char *)va_arg(arguments, LOGPAR), &length);
 			form.fill = ' ';
 			put_filled(&line, text, length, form);
 			break;

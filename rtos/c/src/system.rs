@@ -102,6 +102,12 @@ pub unsafe fn sns_dpn<K: Kernel>() -> bool {
     System::<K>::sns_dpn()
 }
 
+/// See [`System::processor`].
+pub unsafe fn sil_get_pid<K: Kernel>(id: *mut Id) {
+    // SAFETY: as C says.
+    unsafe { id.write(System::<K>::processor() as Id + 1) };
+}
+
 /// See [`System::sns_ker`].
 pub unsafe fn sns_ker<K: Kernel>() -> bool {
     System::<K>::sns_ker()

@@ -22,6 +22,8 @@ pub struct Order {
     pub sources: Vec<PathBuf>,
     /// Folders for `#include`.
     pub include: Vec<PathBuf>,
+    /// What is defined for the preprocessor: NAME or NAME=VALUE.
+    pub defines: Vec<String>,
     /// For what.
     pub target: Target,
     /// Where everything is made.
@@ -35,11 +37,12 @@ fn rtos() -> PathBuf {
 
 /// Writes the configuration: the C files, and the Rust program.
 fn configure(order: &Order, include: &[&Path]) -> Result<model::Config> {
-    let items = parse::read(&order.cfg, &order.include).map_err(|fault| anyhow::anyhow!("{fault}"))?;
+    let own = rtos().join("c/include");
+    let items = parse::read(&order.cfg, &order.include, &own).map_err(|fault| anyhow::anyhow!("{fault}"))?;
     let header = order.folder.join("kernel_cfg.h");
     // Numbers may be spelled with the names of objects; those that the preprocessor leaves out are known afterwards.
     write(&header, &write_c::header(&model::names(&items, |_| true), order.target))?;
-    let values = values::compute(&items, order.target, include, &order.folder)?;
+    let values = values::compute(&items, order.target, include, &order.defines, &order.folder)?;
     let beginning = Place { file: order.cfg.display().to_string(), line: 1 };
     let config = check::check(&items, &values, order.target, &beginning).map_err(|faults| {
         let mut text = String::new();
@@ -98,10 +101,11 @@ pub fn build(order: &Order) -> Result<Built> {
     let config = configure(order, &include)?;
     write(&folder.join("src/main.rs"), &write_rust::program(&config, order.target))?;
     let mut objects = Vec::new();
-    let sources = order.sources.iter().cloned().chain([folder.join("kernel_cfg.c"), rtos().join("c/src/syslog.c")]);
+    let own = ["c/src/syslog.c", "c/src/serial.c"].map(|source| rtos().join(source));
+    let sources = order.sources.iter().cloned().chain([folder.join("kernel_cfg.c")]).chain(own);
     for (number, source) in sources.enumerate() {
         let object = folder.join(format!("{number}.o"));
-        compile(&source, &object, order.target, &include)?;
+        compile(&source, &object, order, &include)?;
         objects.push(object);
     }
     objects.extend(order.target.libraries()?);
@@ -110,16 +114,15 @@ pub fn build(order: &Order) -> Result<Built> {
     Ok(Built { program: cargo(order, &config)?, _folder: lock })
 }
 
-fn compile(source: &Path, object: &Path, target: Target, include: &[&Path]) -> Result<()> {
-    let (compiler, options) = target.compiler();
-    let mut command = Command::new(compiler);
-    command.args(options).args(["-O2", "-Wall", "-c", "-o"]).arg(object);
+fn compile(source: &Path, object: &Path, order: &Order, include: &[&Path]) -> Result<()> {
+    let mut command = order.target.compile(&order.defines);
+    command.args(["-O2", "-Wall", "-c", "-o"]).arg(object);
     let made = source.ends_with("kernel_cfg.c");
     if made {
         command.args(values::WITH_LINES);
     }
     command.args(include.iter().flat_map(|path| [Path::new("-I"), path])).arg(source);
-    let output = command.output().with_context(|| target.cannot_compile())?;
+    let output = command.output().with_context(|| order.target.cannot_compile())?;
     let said = String::from_utf8_lossy(&output.stderr);
     let said = if made { values::told(&said) } else { said.trim_end().to_string() };
     if !output.status.success() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::given::{ANY, Given, LONGEST};
-use crate::model::{C, Class, Config, Handler, KINDS, Notify, Object, Service, What};
+use crate::model::{C, Class, Config, Handler, KINDS, Notify, Object, Routine, Service, What};
 use crate::parse::{Item, Statement};
 use crate::target::Target;
 use crate::values::{Values, is_present};
@@ -78,7 +78,8 @@ impl Checker<'_> {
             "DEF_OVR" => self.overrun(&given),
             "ATT_INI" | "ATT_TER" => {
                 given.attribute(0)?;
-                let routine = (given.c("the function")?, given.c("the exinf")?);
+                let processor = statement.class.as_ref().map(|_| class.processor());
+                let routine = Routine { function: given.c("the function")?, exinf: given.c("the exinf")?, processor };
                 if statement.name == "ATT_INI" {
                     self.config.initial.push(routine);
                 } else {
@@ -256,10 +257,17 @@ impl Checker<'_> {
         let Some(&(attribute, priority, class, _)) = self.lines.get(&line) else {
             return Err(Fault::new(given.place("the line"), format!("line {line} has no CFG_INT (E_OBJ)")));
         };
-        let (Class::All(processor) | Class::Only(processor) | Class::Pinned(processor)) = class;
         let handler = given.c("the function")?;
         let enabled = attribute & 1 != 0;
-        self.config.services.push(Service { line, priority, enabled, processor, rank, handler, exinf });
+        self.config.services.push(Service {
+            line,
+            priority,
+            enabled,
+            processor: class.processor(),
+            rank,
+            handler,
+            exinf,
+        });
         Ok(())
     }
 

@@ -28,6 +28,9 @@ struct Arguments {
     /// A folder for #include
     #[arg(short = 'I', long)]
     include: Vec<PathBuf>,
+    /// A definition for the preprocessor: NAME or NAME=VALUE
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]")]
+    defines: Vec<String>,
     /// Where everything is made; build/NAME-TARGET-PROCESSORS if nothing is said
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -61,7 +64,14 @@ fn go(arguments: Arguments) -> Result<ExitCode> {
     });
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let folder = folder.canonicalize()?;
-    let order = Order { cfg: arguments.cfg, sources: arguments.sources, include: arguments.include, target, folder };
+    let order = Order {
+        cfg: arguments.cfg,
+        sources: arguments.sources,
+        include: arguments.include,
+        defines: arguments.defines,
+        target,
+        folder,
+    };
     let built = build::build(&order)?;
     if !arguments.run {
         println!("{}", built.program.display());

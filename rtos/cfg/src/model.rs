@@ -25,6 +25,14 @@ pub enum Class {
     Pinned(usize),
 }
 
+impl Class {
+    /// Where what stands in it begins, counted from 0.
+    pub fn processor(self) -> usize {
+        let (Class::All(processor) | Class::Only(processor) | Class::Pinned(processor)) = self;
+        processor
+    }
+}
+
 /// A notification: what happens when a time has come.
 #[derive(Clone, Debug)]
 pub enum Notify {
@@ -119,6 +127,17 @@ pub struct Handler {
     pub processor: Option<usize>,
 }
 
+/// A routine of ATT_INI or ATT_TER.
+#[derive(Clone, Debug)]
+pub struct Routine {
+    /// What is called, and with what.
+    pub function: C,
+    pub exinf: C,
+    /// On which processor, counted from 0, if it stands in a class; the others run on the first, before those at the
+    /// beginning and after them at the end.
+    pub processor: Option<usize>,
+}
+
 /// A checked configuration.
 #[derive(Debug, Default)]
 pub struct Config {
@@ -130,9 +149,9 @@ pub struct Config {
     pub exceptions: Vec<Handler>,
     /// The overrun handler.
     pub overrun: Option<C>,
-    /// What runs before the first task, and when the kernel ends: function and exinf.
-    pub initial: Vec<(C, C)>,
-    pub terminal: Vec<(C, C)>,
+    /// What runs before the first task, and when the kernel ends, in this order.
+    pub initial: Vec<Routine>,
+    pub terminal: Vec<Routine>,
 }
 
 impl Config {
@@ -151,7 +170,7 @@ impl Config {
             | What::Alarm { notify: Notify::Handler(function, _) } => Some(function),
             _ => None,
         });
-        let of_routines = self.initial.iter().chain(&self.terminal).map(|(function, _)| function);
+        let of_routines = self.initial.iter().chain(&self.terminal).map(|routine| &routine.function);
         let of_handlers = self.exceptions.iter().map(|handler| &handler.function).chain(&self.overrun);
         of_objects.chain(of_routines).chain(of_handlers).chain(self.services.iter().map(|service| &service.handler))
     }

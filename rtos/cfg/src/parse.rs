@@ -59,13 +59,14 @@ pub struct Statement {
     pub place: Place,
 }
 
-/// Reads a file and all that it includes, from where it is or from one of these folders.
-pub fn read(path: &Path, include: &[PathBuf]) -> Result<Vec<Item>, Fault> {
-    Files { include, open: Vec::new() }.read(path)
+/// Reads a file and all that it includes, from where it is, from one of these folders, or from that of the kernel's own.
+pub fn read(path: &Path, include: &[PathBuf], own: &Path) -> Result<Vec<Item>, Fault> {
+    Files { include, own, open: Vec::new() }.read(path)
 }
 
 struct Files<'a> {
     include: &'a [PathBuf],
+    own: &'a Path,
     /// The files that are being read, each included by the one before.
     open: Vec<PathBuf>,
 }
@@ -102,7 +103,8 @@ impl Files<'_> {
         let file = file.trim_matches(['"', '<', '>']);
         let beside = from.parent().unwrap_or(Path::new(""));
         let folders = || std::iter::once(beside).chain(self.include.iter().map(PathBuf::as_path));
-        folders().map(|folder| folder.join(file)).find(|path| path.is_file()).ok_or_else(|| {
+        let all = folders().chain([self.own]);
+        all.map(|folder| folder.join(file)).find(|path| path.is_file()).ok_or_else(|| {
             let looked: Vec<String> = folders().map(|folder| folder.join("").display().to_string()).collect();
             let looked = looked.iter().map(|folder| if folder.is_empty() { "./" } else { folder }).collect::<Vec<_>>();
             Fault::new(&statement.place, format!("there is no file {file} in {}", looked.join(", ")))

@@ -31,6 +31,15 @@ impl Target {
         }
     }
 
+    /// A compiler that is given what makes it compile for the target, and these definitions.
+    pub fn compile(self, defines: &[String]) -> Command {
+        let (compiler, options) = self.compiler();
+        let mut command = Command::new(compiler);
+        command.args(options).arg(format!("-DTNUM_PRCID={}", self.processors));
+        command.args(defines.iter().map(|define| format!("-D{define}")));
+        command
+    }
+
     /// What is said when the compiler is not there.
     pub fn cannot_compile(self) -> String {
         format!("cannot start {}; `./x setup test` installs it", self.compiler().0)

@@ -4,12 +4,10 @@
 //! `.cfg` file, and an empty assembly statement writes the constant into the compiler's assembly. The lines of the
 //! preprocessor stay between them, so that a statement that they leave out has no value.
 
+use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
-
-use anyhow::{Context, Result, bail};
 
 use crate::model::is_name;
 use crate::parse::{Argument, Item};
@@ -31,7 +29,7 @@ const BEGINNING: &str = r#"
 pub(crate) const WITH_LINES: [&str; 2] = ["-fno-diagnostics-show-caret", "-fno-show-column"];
 
 /// Computes the numbers of all statements. One that the preprocessor leaves out has no values.
-pub fn compute(items: &[Item], target: Target, include: &[&Path], folder: &Path) -> Result<Values> {
+pub fn compute(items: &[Item], target: Target, include: &[&Path], defines: &[String], folder: &Path) -> Result<Values> {
     let mut source = String::from(BEGINNING);
     for name in items.iter().filter_map(Item::name) {
         if let Argument::Text(text, place) = name
@@ -66,9 +64,8 @@ pub fn compute(items: &[Item], target: Target, include: &[&Path], folder: &Path)
     }
     let file = folder.join("kernel_values.c");
     std::fs::write(&file, source).with_context(|| format!("cannot write {}", file.display()))?;
-    let (compiler, options) = target.compiler();
-    let mut command = Command::new(compiler);
-    command.args(options).args(WITH_LINES).args(["-O1", "-w", "-S", "-o", "-"]);
+    let mut command = target.compile(defines);
+    command.args(WITH_LINES).args(["-O1", "-w", "-S", "-o", "-"]);
     command.args(include.iter().flat_map(|path| [Path::new("-I"), path])).arg(&file);
     let output = command.output().with_context(|| target.cannot_compile())?;
     if !output.status.success() {

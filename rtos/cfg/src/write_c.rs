@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::model::{C, Config, KINDS, Notify, What};
+use crate::model::{C, Config, KINDS, Notify, Routine, What};
 use crate::parse::Item;
 use crate::target::Target;
 
@@ -17,9 +17,8 @@ pub fn header(names: &BTreeMap<&'static str, Vec<String>>, target: Target) -> St
         }
         text += &format!("#define {count} {}\n\n", names.len());
     }
-    let _ = writeln!(text, "/* The smallest stack of a task, and how many processors there are. */");
-    let _ = writeln!(text, "#define TARGET_MIN_STKSZ {}", target.minimum_stack());
-    let _ = writeln!(text, "#define TNUM_PRCID {}\n", target.processors);
+    let _ = writeln!(text, "/* The smallest stack of a task. */");
+    let _ = writeln!(text, "#define TARGET_MIN_STKSZ {}\n", target.minimum_stack());
     text + "#endif\n"
 }
 
@@ -74,16 +73,24 @@ pub fn source(items: &[Item], config: &Config) -> String {
         let call = C { text: text_of, place: function.place.clone() };
         let _ = writeln!(text, "void kernel_overrun(ID tskid, void *exinf)\n{{\n{};\n}}", at(&call));
     }
-    for (name, routines) in [("kernel_initialise", &config.initial), ("kernel_terminate", &config.terminal)] {
-        let _ = writeln!(text, "void {name}(void)\n{{");
-        for (function, exinf) in routines {
-            let call =
-                C { text: format!("({})((EXINF)({}))", function.text, exinf.text), place: function.place.clone() };
-            let _ = writeln!(text, "{};", at(&call));
-        }
-        text += "}\n";
+    for (name, all) in [("kernel_initialise", &config.initial), ("kernel_terminate", &config.terminal)] {
+        routines(&mut text, &format!("{name}(void)"), all.iter().filter(|routine| routine.processor.is_none()));
+        routines(&mut text, &format!("{name}_each(int kernel_here)"), all.iter().filter(|one| one.processor.is_some()));
     }
     text
+}
+
+/// A function that calls these routines, each on its processor, if it has one.
+fn routines<'a>(text: &mut String, function: &str, all: impl Iterator<Item = &'a Routine>) {
+    let _ = writeln!(text, "void {function}\n{{");
+    for Routine { function, exinf, processor } in all {
+        let call = C { text: format!("({})((EXINF)({}))", function.text, exinf.text), place: function.place.clone() };
+        if let Some(processor) = processor {
+            let _ = writeln!(text, "if (kernel_here == {processor})");
+        }
+        let _ = writeln!(text, "{};", at(&call));
+    }
+    text.push_str("}\n");
 }
 
 fn cast(c: &C) -> C {

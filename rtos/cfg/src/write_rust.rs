@@ -68,11 +68,20 @@ pub fn program(config: &Config, target: Target) -> String {
         // SAFETY in the text: as above.
         text += "    overrun unsafe { rtos::OverrunHandler::foreign(kernel_overrun) };\n";
     }
-    text += "    initialise || unsafe { kernel_initialise() };\n    terminate || unsafe { kernel_terminate() };\n}\n\n";
+    text += "    initialise || unsafe { kernel_initialise() };\n";
+    text += "    initialise_each |here| unsafe { kernel_initialise_each(here as i32) };\n";
+    text += "    terminate_each |here| unsafe { kernel_terminate_each(here as i32) };\n";
+    text += "    terminate || unsafe { kernel_terminate() };\n}\n\n";
     text += "rtos_c::c_interface!(App);\n\n";
     text += "/// Prints text for the application.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_print(text: *const core::ffi::c_char) {\n    let text = unsafe { core::ffi::CStr::from_ptr(text) };\n";
     let print = if host { "rtos_host::print".to_string() } else { format!("{port_crate}::terminal::print") };
     let _ = writeln!(text, "    {print}(format_args!(\"{{}}\", text.to_str().unwrap_or(\"(not UTF-8)\\n\")));\n}}\n");
+    text += "/// Reads what the user has typed.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_read(to: *mut u8, length: u32) -> u32 {\n";
+    text += if host {
+        "    // SAFETY: C has given the place and its length.\n    rtos_host::read(unsafe { core::slice::from_raw_parts_mut(to, length as usize) }) as u32\n}\n\n"
+    } else {
+        "    let _ = (to, length);\n    0\n}\n\n"
+    };
     if host {
         text += "fn main() {\n    rtos_host::run::<App>()\n}\n";
     } else {
@@ -86,7 +95,10 @@ pub fn program(config: &Config, target: Target) -> String {
 }
 
 fn externals(config: &Config) -> String {
-    let mut text = String::from("unsafe extern \"C\" {\n    fn kernel_initialise();\n    fn kernel_terminate();\n");
+    let mut text = String::from("unsafe extern \"C\" {\n");
+    for name in ["kernel_initialise", "kernel_terminate"] {
+        let _ = writeln!(text, "    fn {name}();\n    fn {name}_each(here: i32);");
+    }
     for object in &config.objects {
         match object.what {
             What::Task { .. } => {

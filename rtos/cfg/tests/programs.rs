@@ -1,7 +1,8 @@
 //! Applications in C, built and run.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The application in that folder, below this crate's, says that.
 fn says(application: &str, target: &str, processors: u8, expected: &str) {
@@ -50,11 +51,13 @@ fn refusals(target: &str, processors: u8) {
 
 /// What belongs to a processor.
 fn classes(target: &str) {
-    let expected = "cycles: 1 1, of them elsewhere: 0\n\
+    let expected = "begun: 5, then 1 2\n\
+                    cycles: 1 1, of them elsewhere: 0\n\
                     the interrupt: 2\n\
                     the rover: 2 1\n\
                     alarms: 1\nalarms: 2\nalarms: 1\nalarms: 2\n\
-                    not allowed: -17\nnot allowed: -17 -17\nnot allowed: -17 -18\n";
+                    not allowed: -17\nnot allowed: -17 -17\nnot allowed: -17 -18\n\
+                    ended: 1 2, then 5\n";
     says("tests/classes", target, 2, expected);
 }
 
@@ -68,8 +71,26 @@ fn style(target: &str, processors: u8) {
                     notifications: -43, -43, then 7\n\
                     a spin lock: 1\n\
                     flags: 0, -50\n\
-                    |42   |   ab|-0042|beef|%q|!%|\nprinted\na.c:7: 'sig_sem(0)' gave -18, E_ID\n";
+                    |42   |   ab|-0042|beef|%q|!%|\n\
+                    7, E_OBJ, 9, 12345678\n12345678\n\
+                    locked: 1, then 0, on 1; late enough: 1\nstill locked: 1\n\
+                    a port: -41 0 -41 -18\nto the port\nwritten: 12\nunread: 0, closed: 0\nprinted\na.c:7: 'sig_sem(0)' gave -18, E_ID\n";
     says("tests/style", target, processors, expected);
+}
+
+/// What is typed comes to the application that reads the serial port, while others run; and -D.
+#[test]
+fn what_is_typed_is_read() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/typed");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rtos-cfg"));
+    command.args([source.join("app.cfg"), source.join("app.c")]);
+    command.args(["-D", "GREETING=\"read\"", "-D", "LENGTH=3", "--run", "--seconds", "60", "--folder"]);
+    command.arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("typed"));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"abcdef").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "read abc: 3\nread def: 3\nothers ran: 1\n");
+    assert!(output.status.success());
 }
 
 #[test]

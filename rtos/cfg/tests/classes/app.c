@@ -1,5 +1,6 @@
 /* Whatever belongs to a class is where the class says, and goes nowhere else. */
 #include "app.h"
+#include <sil.h>
 #include <t_syslog.h>
 #include "kernel_cfg.h"
 
@@ -10,6 +11,35 @@ static ID place(void)
 {
 	ID prcid = 0;
 	return get_pid(&prcid) == E_OK ? prcid : -1;
+}
+
+static ID begun, begun_on[3], ended_on[3];
+
+static ID place_outside(void)
+{
+	ID prcid = 0;
+	sil_get_pid(&prcid);
+	return sns_ker() ? prcid : -1;
+}
+
+void begin(EXINF exinf)
+{
+	begun = place_outside() == PRC1 ? (ID)exinf : -1;
+}
+
+void begin_each(EXINF exinf)
+{
+	begun_on[exinf] = begun == 5 ? place_outside() : -1;
+}
+
+void end_each(EXINF exinf)
+{
+	ended_on[exinf] = place_outside();
+}
+
+void end(EXINF exinf)
+{
+	syslog(LOG_NOTICE, "ended: %d %d, then %d", ended_on[1], ended_on[2], (int)exinf);
 }
 
 void on_cycle(EXINF exinf)
@@ -58,6 +88,7 @@ static ID alarm_on(ER started)
 void main_task(EXINF exinf)
 {
 	(void)exinf;
+	syslog(LOG_NOTICE, "begun: %d, then %d %d", begun, begun_on[1], begun_on[2]);
 	(void)dly_tsk(20000);
 	syslog(LOG_NOTICE, "cycles: %d %d, of them elsewhere: %d", cycles[1] > 2, cycles[2] > 2, wrong);
 	(void)act_tsk(SUB_TASK);

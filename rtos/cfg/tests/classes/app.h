@@ -15,6 +15,10 @@
 #define LINE 9
 #endif
 
+extern void begin(EXINF exinf);
+extern void begin_each(EXINF exinf);
+extern void end_each(EXINF exinf);
+extern void end(EXINF exinf);
 extern void main_task(EXINF exinf);
 extern void sub_task(EXINF exinf);
 extern void rover(EXINF exinf);

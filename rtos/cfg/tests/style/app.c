@@ -1,6 +1,10 @@
 /* What the configuration says is what the kernel has. */
 #include "app.h"
+#include <sil.h>
+#include <t_stdlib.h>
 #include <t_syslog.h>
+#include "syssvc/serial.h"
+#include "syssvc/syslog.h"
 #include "kernel_cfg.h"
 
 static bool_t before;
@@ -26,6 +30,39 @@ void second_isr(EXINF exinf)
 {
 	order = order * 10 + (int)exinf;
 	(void)sig_sem(fn);
+}
+
+/* The processor, before, within and after a section that is locked. */
+static void sections(void)
+{
+	SIL_PRE_LOC;
+	ID inside = 0;
+	bool_t locked;
+	HRTCNT begin = fch_hrt();
+	sil_dly_nse(2500);
+	begin = fch_hrt() - begin;
+	SIL_LOC_INT();
+	locked = sns_loc();
+	sil_get_pid(&inside);
+	SIL_UNL_INT();
+	syslog(LOG_NOTICE, "locked: %d, then %d, on %d; late enough: %d", locked, sns_loc(), inside, begin >= 3);
+	(void)loc_cpu();
+	SIL_LOC_INT();
+	SIL_UNL_INT();
+	locked = sns_loc();
+	(void)unl_cpu();
+	syslog(LOG_NOTICE, "still locked: %d", locked);
+}
+
+static void port(void)
+{
+	T_SERIAL_RPOR state = { 9, 9 };
+	char c;
+	ER closed = serial_ctl_por(SIO_PORTID, IOCTL_ECHO), opened = serial_opn_por(SIO_PORTID);
+	syslog(LOG_NOTICE, "a port: %d %d %d %d", closed, opened, serial_opn_por(SIO_PORTID), serial_rea_dat(2, &c, 1));
+	syslog(LOG_NOTICE, "written: %d", serial_wri_dat(SIO_PORTID, "to the port\n", 12));
+	(void)serial_ref_por(SIO_PORTID, &state);
+	syslog(LOG_NOTICE, "unread: %u, closed: %d", state.reacnt, serial_cls_por(SIO_PORTID));
 }
 
 void main_task(EXINF exinf)
@@ -59,6 +96,10 @@ void main_task(EXINF exinf)
 	syslog(LOG_NOTICE, "a spin lock: %d", (int)(spin.spnstat == TSPN_UNL));
 	syslog(LOG_NOTICE, "flags: %d, %d", wai_flg(Some, 3, TWF_ORW, &flag.flgptn), pol_flg(Some, 3, TWF_ANDW, &flag.flgptn));
 	syslog(LOG_NOTICE, "|%-5d|%5s|%05d|%x|%q|%c%%|", 42, "ab", -42, 0xbeefU, '!');
+	syslog(LOG_NOTICE, "%d, %s, %tu, %lx", (SYSTIM)7, itron_strerror(E_OBJ), (HRTCNT)9, 0x12345678L);
+	syslog(LOG_NOTICE, "%d%d%d%d%d%d%d%d", 1, 2, 3, 4, 5, 6, 7, 8);
+	sections();
+	port();
 	syslog(LOG_DEBUG, "not printed");
 	(void)syslog_msk_log(LOG_UPTO(LOG_DEBUG), LOG_UPTO(LOG_EMERG));
 	syslog(LOG_DEBUG, "printed");

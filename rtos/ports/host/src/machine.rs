@@ -318,6 +318,18 @@ pub fn print(what: std::fmt::Arguments<'_>) {
     unlock(mask);
 }
 
+/// Reads what is there of the standard input, without waiting. Gives how many bytes.
+pub fn read(to: &mut [u8]) -> usize {
+    let mut input = libc::pollfd { fd: 0, events: libc::POLLIN, revents: 0 };
+    // SAFETY: the description of the one file is complete.
+    if unsafe { libc::poll(&mut input, 1, 0) } != 1 {
+        return 0;
+    }
+    // SAFETY: writes no more than fits. What an interrupt keeps from being read is there the next time.
+    let length = unsafe { libc::read(0, to.as_mut_ptr().cast(), to.len()) };
+    usize::try_from(length).unwrap_or(0)
+}
+
 struct Text {
     bytes: [u8; 512],
     length: usize,

@@ -1,0 +1,44 @@
+/*
+ * The system interface layer: what drivers use, in any context, also before the kernel runs and with the processor locked.
+ */
+#ifndef KIZAMI_SIL_H
+#define KIZAMI_SIL_H
+
+#include <kernel.h>
+
+#ifndef TOPPERS_MACRO_ONLY
+
+/* Locks the processor as loc_cpu does, unless it is, and unlocks it if it was not. Sections may stand in each other. */
+#define SIL_PRE_LOC bool_t sil_was_locked
+#define SIL_LOC_INT() ((void)((sil_was_locked = sns_loc()) ? E_OK : loc_cpu()))
+#define SIL_UNL_INT() ((void)(sil_was_locked ? E_OK : unl_cpu()))
+
+/* The number of this processor, from 1. */
+extern void sil_get_pid(ID *p_prcid);
+
+/* Lets at least that many nanoseconds pass; the clock has microseconds. */
+Inline void sil_dly_nse(ulong_t dlytim)
+{
+	HRTCNT begin = fch_hrt();
+	while (fch_hrt() - begin <= (HRTCNT)((dlytim + 999U) / 1000U)) {
+	}
+}
+
+/* Registers of devices. */
+#define KIZAMI_SIL_ACCESS(letter, type)                                              \
+	Inline type sil_re##letter##_mem(const type *mem)                                \
+	{                                                                                \
+		return *(const volatile type *)mem;                                          \
+	}                                                                                \
+	Inline void sil_wr##letter##_mem(type *mem, type data)                           \
+	{                                                                                \
+		*(volatile type *)mem = data;                                                \
+	}
+KIZAMI_SIL_ACCESS(b, uint8_t)
+KIZAMI_SIL_ACCESS(h, uint16_t)
+KIZAMI_SIL_ACCESS(w, uint32_t)
+#undef KIZAMI_SIL_ACCESS
+
+#endif /* TOPPERS_MACRO_ONLY */
+
+#endif

@@ -1,0 +1,11 @@
+#ifndef APP_H
+#define APP_H
+
+#include <kernel.h>
+
+#define STACK_SIZE (TARGET_MIN_STKSZ + 8192)
+
+extern void main_task(EXINF exinf);
+extern void low_task(EXINF exinf);
+
+#endif
