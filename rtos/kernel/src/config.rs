@@ -20,9 +20,9 @@
 ///
 /// The sections are `tasks`, `semaphores`, `event_flags`, `data_queues`, `priority_data_queues`, `mutexes`,
 /// `message_buffers`, `memory_pools`, `cyclics`, `alarms`, `spin_locks`, `interrupts`, `exceptions`, `overrun`, `initialise`,
-/// `initialise_each`, `terminate_each` and `terminate`, in that order, each if there is something to say. An object's number in the C interface is its place
-/// in its section, from 1. Names that begin with `KERNEL_` are the macro's own. What cannot be, such as a stack that is too
-/// small, does not compile; the error names the line.
+/// `initialise_each`, `terminate_each` and `terminate`, in that order, each if there is something to say. An object's number
+/// in the C interface is its place in its section, from 1. Names that begin with `KERNEL_` are the macro's own. What cannot
+/// be, such as a stack that is too small, does not compile; the error names the line.
 #[macro_export]
 macro_rules! kernel {
     (

@@ -69,7 +69,7 @@ unsafe extern "C" fn line() {
 }
 
 /// A usage fault, or a hard fault because that was not possible. If the stack of handlers has overflowed nothing can be
-/// saved there: that is told, from the top of that stack, since nothing goes on. It is the first word of the vector table.
+/// saved there: that is told, from the top of that stack (the first word of the vector table), since nothing goes on.
 #[unsafe(naked)]
 unsafe extern "C" fn fault() {
     naked_asm!(
