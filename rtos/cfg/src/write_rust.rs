@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use inspect::Platform;
+
 use crate::model::{Class, Config, KINDS, Object, What};
 use crate::target::Target;
 
@@ -75,7 +77,12 @@ pub fn program(config: &Config, target: Target) -> String {
     text += "rtos_c::c_interface!(App);\n\n";
     text += "/// Prints text for the application.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_print(text: *const core::ffi::c_char) {\n    let text = unsafe { core::ffi::CStr::from_ptr(text) };\n";
     let print = if host { "rtos_host::print".to_string() } else { format!("{port_crate}::terminal::print") };
-    let _ = writeln!(text, "    {print}(format_args!(\"{{}}\", text.to_str().unwrap_or(\"(not UTF-8)\\n\")));\n}}\n");
+    // Two processors share the RP2040's UART; the others' words go out in one call of the emulator.
+    let alone = if target.platform == Some(Platform::Rp2040) && target.processors > 1 { "_alone" } else { "" };
+    let _ = writeln!(
+        text,
+        "    {print}{alone}(format_args!(\"{{}}\", text.to_str().unwrap_or(\"(not UTF-8)\\n\")));\n}}\n"
+    );
     text += "/// Reads what the user has typed.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_read(to: *mut u8, length: u32) -> u32 {\n";
     text += if host {
         "    // SAFETY: C has given the place and its length.\n    rtos_host::read(unsafe { core::slice::from_raw_parts_mut(to, length as usize) }) as u32\n}\n\n"

@@ -9,6 +9,7 @@ use rtos::port::Lock;
 const SPINLOCK: *mut u32 = 0xD000_0100 as *mut u32;
 const GIANT: usize = 0;
 const WORDS: usize = 1;
+const TERMINAL: usize = 2;
 
 #[inline(always)]
 fn take(number: usize) -> bool {
@@ -23,6 +24,13 @@ fn give_back(number: usize) {
     compiler_fence(Ordering::Release);
     // SAFETY: the register of a lock that this processor has.
     unsafe { SPINLOCK.add(number).write_volatile(1) };
+}
+
+/// Does something with the terminal, alone. The processor must be locked, or a handler that prints waits for ever.
+pub(crate) fn with_terminal(what: impl FnOnce()) {
+    while !take(TERMINAL) {}
+    what();
+    give_back(TERMINAL);
 }
 
 /// The giant lock of the kernel: a hardware spin lock of its own.

@@ -2,6 +2,11 @@
 
 use core::fmt::{self, Write};
 
+use rtos::Port;
+
+use crate::Rp2040;
+use crate::locks::with_terminal;
+
 const DATA: *mut u32 = 0x4003_4000 as *mut u32;
 const FLAGS: *const u32 = 0x4003_4018 as *const u32;
 const CONTROL: *mut u32 = 0x4003_4030 as *mut u32;
@@ -43,6 +48,14 @@ impl Write for Terminal {
 pub fn print(what: fmt::Arguments<'_>) {
     // Nothing in it fails.
     let _ = Terminal.write_fmt(what);
+}
+
+/// Prints text all of it at once, whichever processor prints too. For a program on both.
+pub fn print_alone(what: fmt::Arguments<'_>) {
+    let mask = Rp2040::lock();
+    with_terminal(|| print(what));
+    // SAFETY: nothing follows.
+    unsafe { Rp2040::unlock(mask) };
 }
 
 /// Ends the program with that status.
