@@ -130,7 +130,7 @@ async fn timers_go_off_while_all_schedulers_compute() {
     };
     let computing: Vec<_> = (0..4).map(|_| Task::spawn(compute(over.clone()))).collect();
     let clock = Clock::start_link(500).await.expect("it starts");
-    let (mut interval, began) = (Interval::every(Duration::from_micros(300)).expect("a timer"), Instant::now());
+    let (began, mut interval) = (Instant::now(), Interval::every(Duration::from_micros(300)).expect("a timer"));
     let mut periods = 0;
     while periods < 1000 {
         let more = interval.tick().await;
@@ -147,7 +147,7 @@ async fn timers_go_off_while_all_schedulers_compute() {
 
 #[otp::test]
 async fn an_interval_is_waited_for() {
-    let (mut interval, began) = (Interval::every(Duration::from_micros(300)).expect("a timer"), Instant::now());
+    let (began, mut interval) = (Instant::now(), Interval::every(Duration::from_micros(300)).expect("a timer"));
     let mut periods = 0;
     while periods < 100 {
         periods += interval.tick().await;

@@ -24,7 +24,7 @@ Inline void sil_dly_nse(ulong_t dlytim)
 	}
 }
 
-/* Registers of devices. */
+/* Registers of devices; sil_sw… goes on when what was written is there. */
 #define KIZAMI_SIL_ACCESS(letter, type)                                              \
 	Inline type sil_re##letter##_mem(const type *mem)                                \
 	{                                                                                \
@@ -33,6 +33,11 @@ Inline void sil_dly_nse(ulong_t dlytim)
 	Inline void sil_wr##letter##_mem(type *mem, type data)                           \
 	{                                                                                \
 		*(volatile type *)mem = data;                                                \
+	}                                                                                \
+	Inline void sil_swr##letter##_mem(type *mem, type data)                          \
+	{                                                                                \
+		*(volatile type *)mem = data;                                                \
+		__sync_synchronize();                                                        \
 	}
 KIZAMI_SIL_ACCESS(b, uint8_t)
 KIZAMI_SIL_ACCESS(h, uint16_t)

@@ -73,7 +73,7 @@ fn style(target: &str, processors: u8) {
                     flags: 0, -50\n\
                     |42   |   ab|-0042|beef|%q|!%|\n\
                     7, E_OBJ, 9, 12345678\n12345678\n\
-                    locked: 1, then 0, on 1; late enough: 1\nstill locked: 1\n\
+                    locked: 1, then 0, on 1; late enough: 1\nstill locked: 1\nregisters: 12345678, 0\n\
                     a port: -41 0 -41 -18\nto the port\nwritten: 12\nunread: 0, closed: 0\nprinted\na.c:7: 'sig_sem(0)' gave -18, E_ID\n";
     says("tests/style", target, processors, expected);
 }

@@ -36,6 +36,8 @@ void second_isr(EXINF exinf)
 static void sections(void)
 {
 	SIL_PRE_LOC;
+	uint32_t word = 0x12345677;
+	uint8_t byte = 0xff;
 	ID inside = 0;
 	bool_t locked;
 	HRTCNT begin = fch_hrt();
@@ -52,6 +54,9 @@ static void sections(void)
 	locked = sns_loc();
 	(void)unl_cpu();
 	syslog(LOG_NOTICE, "still locked: %d", locked);
+	sil_swrw_mem(&word, sil_rew_mem(&word) + 1);
+	sil_wrb_mem(&byte, sil_reb_mem(&byte) + 1);
+	syslog(LOG_NOTICE, "registers: %x, %x", word, byte);
 }
 
 static void port(void)
