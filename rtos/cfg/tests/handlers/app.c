@@ -41,8 +41,10 @@ void greedy(EXINF exinf)
 {
 	T_ROVR told;
 	(void)exinf;
-	(void)sta_ovr(TSK_SELF, 2000);
+	/* So long that it is not over before it is looked at, also where an emulator stands still for a while. */
+	(void)sta_ovr(TSK_SELF, TMAX_OVRTIM);
 	(void)ref_ovr(TSK_SELF, &told);
+	(void)sta_ovr(TSK_SELF, 2000);
 	while (overran == 0) {
 	}
 	syslog(LOG_NOTICE, "overrun: state %d, itself %d, exinf %d", told.ovrstat, overran == GREEDY, (int_t)overran_exinf);
