@@ -76,12 +76,14 @@ pub unsafe fn begin<K: Kernel>() -> ! {
     let here = here::<K>(Known::Later);
     let number = here.number();
     K::initialise_each(number);
-    mark::<K>(&here.has_begun);
     if number == 0 {
         wait_for_others(|processor: &Processor<K>| &processor.has_begun);
         mark::<K>(&K::common().running);
+        mark::<K>(&here.has_begun);
     } else {
-        wait_for::<K>(&K::common().running);
+        mark::<K>(&here.has_begun);
+        // Not for `running`, which may be over before this processor has seen it.
+        wait_for::<K>(&Processor::<K>::of(0).has_begun);
     }
     // Deadlines may be set already: the timer rings at once, and finds out.
     K::Port::alarm(0);
