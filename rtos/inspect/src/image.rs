@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use cargo_metadata::Message;
 
 use crate::platform::{Model, Platform};
 
@@ -19,37 +20,55 @@ pub struct Image {
     pub model: Model,
 }
 
-/// Builds a program of one of the packages in `rtos/ports/images`: `scenarios` or `counted`.
-pub fn build(package: &str, platform: Platform, model: Model) -> Result<Image> {
-    let (cargo_package, program) = match package {
-        "scenarios" => ("kizami-rtos-scenario-images", format!("scenarios-{model}-{platform}")),
-        "overflow" | "overflow-handler" => ("kizami-rtos-scenario-images", format!("{package}-{model}-{platform}")),
-        "counted" => ("kizami-rtos-counted", format!("{model}-{platform}")),
-        other => bail!(
-            "there is no program '{other}' for boards; there are 'scenarios', 'overflow', 'overflow-handler' and 'counted'"
+/// Finds or builds a program: one of the packages in `rtos/ports/images` (`scenarios`, `overflow`, `overflow-handler` or
+/// `counted`), the package in a folder, or a file that is built already.
+pub fn build(program: &str, platform: Platform, model: Model) -> Result<Image> {
+    let path = Path::new(program);
+    let path = match program {
+        "scenarios" | "overflow" | "overflow-handler" => {
+            own("kizami-rtos-scenario-images", &format!("{program}-{model}-{platform}"), platform)?
+        }
+        "counted" => own("kizami-rtos-counted", &format!("{model}-{platform}"), platform)?,
+        _ if path.join("Cargo.toml").is_file() => cargo(path, &[], platform)?,
+        _ if path.is_file() => path.to_path_buf(),
+        _ => bail!(
+            "there is no program '{program}' for boards; there are 'scenarios', 'overflow', 'overflow-handler' and \
+             'counted', and it may be the folder of a package or a built file"
         ),
     };
+    Ok(Image { path, platform, model })
+}
+
+/// Builds one of the programs in `rtos/ports/images`.
+fn own(package: &str, program: &str, platform: Platform) -> Result<PathBuf> {
+    let ports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ports");
+    cargo(&ports, &["--package", package, "--bin", program, "--features", platform.name()], platform)
+}
+
+/// Builds the program of a package for a board.
+fn cargo(folder: &Path, arguments: &[&str], platform: Platform) -> Result<PathBuf> {
     let target = platform.target();
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(ports()).args(["build", "--quiet", "--release", "--target", target]);
-    cargo.args(["--package", cargo_package, "--bin", &program, "--features", platform.name()]);
-    let folder = folder();
-    cargo.env("CARGO_TARGET_DIR", &folder).env_remove("RUSTFLAGS").stdin(Stdio::null());
+    cargo.current_dir(folder).args(["build", "--quiet", "--release", "--target", target]).args(arguments);
+    cargo.arg("--message-format=json-render-diagnostics");
+    cargo.env("CARGO_TARGET_DIR", made()).env_remove("RUSTFLAGS").stdin(Stdio::null());
     prepare(&mut cargo, target)?;
     let output = cargo.output().context("cannot start cargo")?;
     if !output.status.success() {
-        bail!("cannot build {program} for {target}:\n{}", String::from_utf8_lossy(&output.stderr));
+        bail!("cannot build {} for {target}:\n{}", folder.display(), String::from_utf8_lossy(&output.stderr));
     }
-    Ok(Image { path: folder.join(target).join("release").join(program), platform, model })
-}
-
-/// Where the crates for boards are.
-fn ports() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ports")
+    let executables = Message::parse_stream(&output.stdout[..]).filter_map(|message| match message {
+        Ok(Message::CompilerArtifact(artifact)) => artifact.executable,
+        _ => None,
+    });
+    let [program] = &executables.collect::<Vec<_>>()[..] else {
+        bail!("{} must have one program, not several or none", folder.display())
+    };
+    Ok(program.clone().into())
 }
 
 /// A folder of their own for what is built for boards, so that cargo does not wait for the cargo that runs this.
-fn folder() -> PathBuf {
+fn made() -> PathBuf {
     let all = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let all = all.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"));
     // Cargo is started in another folder than this.

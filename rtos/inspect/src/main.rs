@@ -58,8 +58,8 @@ enum Action {
 /// Which program.
 #[derive(clap::Args)]
 struct Program {
-    /// scenarios, overflow, overflow-handler or counted
-    package: String,
+    /// scenarios, overflow, overflow-handler or counted; the folder of a package; or a file that is built already
+    program: String,
     /// m33, a9 or rp2040
     platform: Platform,
     /// uni (one processor), multi (two), multi1, nolocks, noids or neither (the machinery for several, on one)
@@ -68,7 +68,7 @@ struct Program {
 
 impl Program {
     fn build(&self) -> Result<inspect::Image> {
-        image::build(&self.package, self.platform, self.model)
+        image::build(&self.program, self.platform, self.model)
     }
 }
 

@@ -23,14 +23,15 @@ fn place_one(program: &str, port: &str, model: &str) {
     println!("cargo:rustc-link-arg=-T{path}");
 }
 
+/// The board's memory, and the rest of the script, which its port has.
 fn script(port: &str, model: &str) -> String {
     let memory = match (port, model) {
-        // All in one memory, which its script names.
-        ("a9", _) => return include_str!("../cortex-a9/link.x").to_string(),
+        // All in one memory, which the port's script names.
+        ("a9", _) => return "INCLUDE cortex-a9.x\n".to_string(),
         ("rp2040", _) => "FLASH : ORIGIN = 0x10000000, LENGTH = 2M  RAM : ORIGIN = 0x20000000, LENGTH = 256K",
         // MPS2 AN505, and Musca-B1.
         (_, "uni") => "FLASH : ORIGIN = 0x10000000, LENGTH = 512K  RAM : ORIGIN = 0x38000000, LENGTH = 512K",
         _ => "FLASH : ORIGIN = 0x10000000, LENGTH = 512K  RAM : ORIGIN = 0x30000000, LENGTH = 128K",
     };
-    format!("MEMORY {{ {memory} }}\n{}", include_str!("../cortex-m33/link.x"))
+    format!("MEMORY {{ {memory} }}\nINCLUDE m-profile.x\n")
 }
