@@ -116,7 +116,7 @@ pub fn build(order: &Order) -> Result<Built> {
 
 fn compile(source: &Path, object: &Path, order: &Order, include: &[&Path]) -> Result<()> {
     let mut command = order.target.compile(&order.defines);
-    command.args(["-O2", "-Wall", "-c", "-o"]).arg(object);
+    command.args(["-O2", "-g", "-Wall", "-c", "-o"]).arg(object);
     let made = source.ends_with("kernel_cfg.c");
     if made {
         command.args(values::WITH_LINES);

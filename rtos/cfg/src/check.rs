@@ -258,11 +258,12 @@ impl Checker<'_> {
             return Err(Fault::new(given.place("the line"), format!("line {line} has no CFG_INT (E_OBJ)")));
         };
         let handler = given.c("the function")?;
-        let enabled = attribute & 1 != 0;
+        let (enabled, edge) = (attribute & 1 != 0, attribute & 2 != 0);
         self.config.services.push(Service {
             line,
             priority,
             enabled,
+            edge,
             processor: class.processor(),
             rank,
             handler,

@@ -107,6 +107,8 @@ pub struct Service {
     pub priority: i64,
     /// Whether the line is let through from the start.
     pub enabled: bool,
+    /// TA_EDGE.
+    pub edge: bool,
     /// Which processor serves it, counted from 0.
     pub processor: usize,
     /// Services of one line are called in the order of this.

@@ -101,6 +101,10 @@ impl Files<'_> {
             return Err(Fault::new(&statement.place, "INCLUDE takes the name of a file"));
         };
         let file = file.trim_matches(['"', '<', '>']);
+        if file.ends_with(".h") {
+            let what = format!("INCLUDE is for .cfg files; the C header needs #include \"{file}\"");
+            return Err(Fault::new(&statement.place, what));
+        }
         let beside = from.parent().unwrap_or(Path::new(""));
         let folders = || std::iter::once(beside).chain(self.include.iter().map(PathBuf::as_path));
         let all = folders().chain([self.own]);

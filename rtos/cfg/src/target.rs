@@ -42,7 +42,7 @@ impl Target {
 
     /// What is said when the compiler is not there.
     pub fn cannot_compile(self) -> String {
-        format!("cannot start {}; `./x setup test` installs it", self.compiler().0)
+        format!("cannot start {}; `./x setup rtos-cfg` installs it", self.compiler().0)
     }
 
     /// The C library of the compiler for a board, and what its code calls: as much of it as needs no system.

@@ -47,9 +47,10 @@ pub fn program(config: &Config, target: Target) -> String {
             // SAFETY in the text: the C function is for this.
             let handler = format!("unsafe {{ Handler::foreign(kernel_service_{number}, core::ptr::null_mut()) }}");
             let enabled = if service.enabled { ".enabled()" } else { "" };
+            let edge = if service.edge { ".edge()" } else { "" };
             let _ = writeln!(
                 text,
-                "        rtos::Interrupt::create({}, {handler}).priority({}).on({}){enabled};",
+                "        rtos::Interrupt::create({}, {handler}).priority({}).on({}){enabled}{edge};",
                 service.line, service.priority, service.processor
             );
         }

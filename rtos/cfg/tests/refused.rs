@@ -123,6 +123,7 @@ fn values_out_of_their_ranges() {
             "F is one of the event flags, not of the semaphores (E_ID)",
         ),
         ("CRE_SEM(A, { 0, 0, 1 });", "there is no task in this configuration; CRE_TSK makes one"),
+        ("INCLUDE(\"app.h\");", "INCLUDE is for .cfg files; the C header needs #include \"app.h\""),
         ("INCLUDE(\"no.cfg\");", "there is no file no.cfg in ./"),
     ];
     for (number, (statement, what)) in cases.into_iter().enumerate() {

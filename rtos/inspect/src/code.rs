@@ -29,7 +29,7 @@ impl Code {
     pub fn read(elf: &Path) -> Result<Code> {
         let mut objdump = Command::new("arm-none-eabi-objdump");
         objdump.args(["--disassemble", "--demangle=rust", "--no-show-raw-insn", "--section=.text"]).arg(elf);
-        let output = objdump.output().context("cannot start arm-none-eabi-objdump; `./x setup test` installs it")?;
+        let output = objdump.output().context("cannot start arm-none-eabi-objdump; `./x setup rtos` installs it")?;
         if !output.status.success() {
             bail!("cannot disassemble {}:\n{}", elf.display(), String::from_utf8_lossy(&output.stderr));
         }

@@ -71,7 +71,7 @@ fn start(image: &Image, machine: &[&str], arguments: &[&str], longest: Duration,
     qemu.args(["-semihosting-config", "enable=on,target=native,chardev=words", "-kernel"]).arg(&image.path);
     // What the emulator itself says on standard error is about sound cards and the like; its status tells the rest.
     qemu.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = Guard(qemu.spawn().context("cannot start qemu-system-arm; `./x setup test` installs it")?);
+    let mut child = Guard(qemu.spawn().context("cannot start qemu-system-arm; `./x setup rtos` installs it")?);
     let mut pipe = child.0.stdout.take().context("the emulator has no standard output")?;
     let reader = std::thread::spawn(move || {
         let (mut said, mut now) = (Vec::new(), [0; 1024]);

@@ -90,7 +90,7 @@ pub fn prepare(cargo: &mut Command, target: &str) -> Result<()> {
     let sysroot = answer(Command::new("rustc").args(["--print", "sysroot"]))?;
     if !Path::new(&sysroot).join("lib/rustlib/src/rust/library/core").is_dir() {
         bail!(
-            "there is no core library for {target}: `rustup target add {target}` fetches it; on Debian, `./x setup test` \
+            "there is no core library for {target}: `rustup target add {target}` fetches it; on Debian, `./x setup rtos` \
              installs its sources"
         );
     }

@@ -26,7 +26,7 @@ impl<'a> Rp2040<'a> {
             .args(["--output-target", "binary"])
             .args([&image.path, &raw])
             .output()
-            .context("cannot start arm-none-eabi-objcopy; `./x setup test` installs it")?;
+            .context("cannot start arm-none-eabi-objcopy; `./x setup rtos` installs it")?;
         if !output.status.success() {
             bail!("cannot read {}:\n{}", image.path.display(), String::from_utf8_lossy(&output.stderr));
         }

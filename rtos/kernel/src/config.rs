@@ -139,7 +139,7 @@ macro_rules! kernel {
             static KERNEL_SLOTS: [[[$crate::storage::Slot<$kernel>; KERNEL_DEADLINES]; 2]; KERNEL_PROCESSORS] =
                 [const { [const { [const { $crate::storage::Slot::EMPTY }; KERNEL_DEADLINES] }; 2] }; KERNEL_PROCESSORS];
             static KERNEL_INTERRUPTS: &[$crate::Interrupt] =
-                $crate::Interrupt::checked(&[$($($interrupt),*)?], KERNEL_PROCESSORS);
+                $crate::Interrupt::checked::<$port>(&[$($($interrupt),*)?], KERNEL_PROCESSORS);
             static KERNEL_EXCEPTIONS: &[$crate::Exception] =
                 $crate::Exception::checked(&[$($($exception),*)?], KERNEL_PROCESSORS);
             static KERNEL_OVERRUN: &[$crate::OverrunHandler<$kernel>] = &[$($overrun)?];

@@ -26,6 +26,7 @@ macro_rules! services {
 
 services! {
     ActSwitch = "act_switch",
+    ActSwitchByNumber = "act_switch_by_number",
     ActNoSwitch = "act_no_switch",
     ActQueued = "act_queued",
     ActRemote = "act_remote",
@@ -42,8 +43,10 @@ services! {
     WaiSemSwitch = "wai_sem_switch",
     WaiSemNoSwitch = "wai_sem_no_switch",
     SetFlgSwitch = "set_flg_switch",
+    SetFlgNoSwitch = "set_flg_no_switch",
     SndDtqSwitch = "snd_dtq_switch",
     SndDtqNoSwitch = "snd_dtq_no_switch",
+    RcvDtqSwitch = "rcv_dtq_switch",
     RcvDtqNoSwitch = "rcv_dtq_no_switch",
     LocMtx = "loc_mtx",
     UnlMtx = "unl_mtx",

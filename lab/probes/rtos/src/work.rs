@@ -11,6 +11,8 @@ use crate::sample::{begin, end, failed, say, stopped};
 const LAST: usize = <Model as rtos::Model>::PROCESSORS - 1;
 const STACK: usize = 128 * 1024;
 const LINE: u32 = 20;
+/// WOKEN is the second of the tasks below.
+const WOKEN_NUMBER: i32 = 2;
 type Cx = InTask<Shared>;
 type Own = InTask<Pinned<0>>;
 
@@ -86,6 +88,18 @@ fn repeat_switch<T>(service: impl Fn() -> Result<T, Error>) {
 fn main(cx: Cx) {
     match job().service {
         Service::ActSwitch => repeat_switch(|| WOKEN.act(cx)),
+        // As C calls: by a number that the compiler does not know, from a context that is not known either.
+        Service::ActSwitchByNumber => {
+            let number = core::hint::black_box(WOKEN_NUMBER);
+            repeat(|| {
+                begin();
+                // SAFETY: act_tsk asks for nothing.
+                let code = unsafe { rtos_c::act_tsk::<App>(number) };
+                if code != 0 {
+                    failed("act_tsk", code);
+                }
+            });
+        }
         Service::ActNoSwitch => repeat_call(|| LOW.act(cx), || LOW.ter(cx)),
         Service::ActQueued => {
             must("act_tsk", LOW.act(cx));
@@ -115,6 +129,11 @@ fn main(cx: Cx) {
             begin();
             must("wai_sem", SEMAPHORE.wai(cx));
         }),
+        Service::RcvDtqSwitch => repeat(|| {
+            must("act_tsk", LOW.act(cx));
+            begin();
+            must("rcv_dtq", QUEUE.rcv(cx));
+        }),
         Service::WupSwitch => with_waiter(cx, || WAITER.wup(cx)),
         Service::SigSemSwitch => with_waiter(cx, || SEMAPHORE.sig(cx)),
         Service::SetFlgSwitch => with_waiter(cx, || FLAG.set(1, cx)),
@@ -129,6 +148,7 @@ fn main(cx: Cx) {
             must("sig_sem", SEMAPHORE.sig(cx));
             repeat_call(|| SEMAPHORE.wai(cx), || SEMAPHORE.sig(cx));
         }
+        Service::SetFlgNoSwitch => repeat_call(|| FLAG.set(1, cx), || FLAG.clr(0, cx)),
         Service::SndDtqNoSwitch => repeat_call(|| QUEUE.snd(7, cx), || QUEUE.prcv(cx)),
         Service::RcvDtqNoSwitch => {
             must("snd_dtq", QUEUE.snd(7, cx));
@@ -211,6 +231,7 @@ fn low(cx: Cx) {
     must("dis_dsp", System::<App>::dis_dsp(cx));
     match service {
         Service::SlpSwitch => must("wup_tsk", MAIN.wup(cx)),
+        Service::RcvDtqSwitch => must("snd_dtq", QUEUE.psnd(7, cx)),
         _ => must("sig_sem", SEMAPHORE.sig(cx)),
     }
 }

@@ -17,9 +17,11 @@ pub use time::WORKLOAD as TIME;
 pub static ALL: &[&Workload] = &[&TIME, &CONTENTION, &INSTRUCTIONS, &CYCLES];
 
 /// The services: activation, waking, communication, mutexes, migration. `switch`: until the first instruction of the task
-/// that runs because of it; otherwise until it has returned.
-pub const SERVICES: [&str; 24] = [
+/// that runs because of it; otherwise until it has returned. `by_number`: as C calls, by a number that the compiler does not
+/// know; all others by a typed handle.
+pub const SERVICES: [&str; 27] = [
     "act_switch",
+    "act_switch_by_number",
     "act_no_switch",
     "act_queued",
     "act_remote",
@@ -35,8 +37,10 @@ pub const SERVICES: [&str; 24] = [
     "wai_sem_switch",
     "wai_sem_no_switch",
     "set_flg_switch",
+    "set_flg_no_switch",
     "snd_dtq_switch",
     "snd_dtq_no_switch",
+    "rcv_dtq_switch",
     "rcv_dtq_no_switch",
     "loc_mtx",
     "unl_mtx",
@@ -46,8 +50,8 @@ pub const SERVICES: [&str; 24] = [
 ];
 
 /// The services and one word more.
-const fn with(services: [&'static str; 24], word: &'static str) -> [&'static str; 25] {
-    let mut all = [word; 25];
+const fn with(services: [&'static str; SERVICES.len()], word: &'static str) -> [&'static str; SERVICES.len() + 1] {
+    let mut all = [word; SERVICES.len() + 1];
     let mut index = 0;
     while index < services.len() {
         all[index] = services[index];

@@ -37,6 +37,22 @@ fn set_priority<B: Board>(line: u32, priority: i32) {
     unsafe { distributor::<B>(0x400).cast::<u8>().add(line as usize).write_volatile(level(priority)) };
 }
 
+/// Tells the distributor whether an edge raises the line, or a level. Only before the line is enabled and other processors
+/// start, which share the register.
+fn set_edge<B: Board>(interrupt: &Interrupt) {
+    let line = interrupt.line();
+    if !Gic::<B>::exists(line) {
+        return;
+    }
+    let register = distributor::<B>(0xC00).wrapping_add(line as usize / 16);
+    let bit = 2 << (line % 16 * 2);
+    // SAFETY: a register of the distributor, for a line that exists.
+    unsafe {
+        let others = register.read_volatile() & !bit;
+        register.write_volatile(if interrupt.is_edge() { others | bit } else { others });
+    }
+}
+
 /// Lets only interrupts above that priority through; all, if it is 0.
 pub(crate) fn mask<B: Board>(priority: i32) {
     let level = if priority == 0 { 0xff } else { level(priority) };
@@ -50,6 +66,7 @@ pub(crate) fn initialise<B: Board>(processor: usize, interrupts: &[Interrupt]) {
     unsafe {
         interface::<B>(0).write_volatile(1);
         if processor == 0 {
+            interrupts.iter().for_each(set_edge::<B>);
             distributor::<B>(0).write_volatile(1);
         }
     }

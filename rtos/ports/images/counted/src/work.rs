@@ -4,6 +4,8 @@
 //! `mark`, which is called by the task that the service wakes, or by the caller when the service has returned. It holds,
 //! besides the service, the two to four instructions that lead to and from such a call.
 
+use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
 use rtos::{Current, InHandler, InTask, Mode, Pinned, Shared, System, TaskState};
 
 use crate::{LINE, Model, Port, STACK, terminal};
@@ -85,8 +87,10 @@ counted! {
     count_wai_sem_switch(cx: Cx) SEMAPHORE.wai(*cx);
     count_sig_sem_pinned_switch(cx: Own) OWN_SEMAPHORE.sig(*cx);
     count_set_flg_switch(cx: Cx) FLAG.set(1, *cx);
+    count_set_flg_no_switch(cx: Cx) FLAG.set(1, *cx);
     count_snd_dtq_switch(cx: Cx) QUEUE.snd(7, *cx);
     count_snd_dtq_no_switch(cx: Cx) QUEUE.snd(7, *cx);
+    count_rcv_dtq_switch(cx: Cx) QUEUE.rcv(*cx).map(|_| ());
     count_rcv_dtq_no_switch(cx: Cx) QUEUE.rcv(*cx).map(|_| ());
     count_loc_mtx(cx: Cx) MUTEX.loc(*cx);
     count_unl_mtx(cx: Cx) MUTEX.unl(*cx);
@@ -95,10 +99,23 @@ counted! {
     count_mig_tsk(cx: Cx) LOW.mig(Some(LAST), *cx);
 }
 
+/// WOKEN is the second of the tasks above.
+static WOKEN_NUMBER: AtomicI32 = AtomicI32::new(2);
+
+/// As C calls: by a number that the compiler does not know, from a context that is not known either.
+#[inline(never)]
+#[unsafe(no_mangle)]
+extern "C" fn count_act_switch_by_number(number: &AtomicI32) -> i32 {
+    // SAFETY: act_tsk asks for nothing.
+    unsafe { rtos_c::act_tsk::<App>(number.load(Relaxed)) }
+}
+
 fn main(cx: Cx) {
     let _ = WAITER.act(cx);
     for _ in 0..TIMES {
         count_act_switch(&cx);
+
+        count_act_switch_by_number(&WOKEN_NUMBER);
 
         count_act_no_switch(&cx);
         mark();
@@ -113,6 +130,9 @@ fn main(cx: Cx) {
         mark();
         count_wai_sem_no_switch(&cx);
         mark();
+        count_set_flg_no_switch(&cx);
+        mark();
+        let _ = FLAG.clr(0, cx);
         count_snd_dtq_no_switch(&cx);
         mark();
         count_rcv_dtq_no_switch(&cx);
@@ -143,6 +163,9 @@ fn main(cx: Cx) {
         until_low_has_ended(cx);
         let _ = LOW.act(cx);
         count_wai_sem_switch(&cx);
+        until_low_has_ended(cx);
+        let _ = LOW.act(cx);
+        count_rcv_dtq_switch(&cx);
         until_low_has_ended(cx);
 
         count_act_remote(&cx);
@@ -176,6 +199,8 @@ fn low(cx: Cx) {
     let _ = MAIN.wup(cx);
     let _ = SEMAPHORE.sig(cx);
     let _ = SEMAPHORE.pol(cx);
+    let _ = QUEUE.psnd(7, cx);
+    let _ = QUEUE.prcv(cx);
     let _ = MAIN.can_wup(cx);
 }
 
