@@ -159,10 +159,12 @@ impl Machine {
         }
     }
 
-    /// What a processor touches that takes interrupts and goes on unlocked.
+    /// What a processor touches that takes interrupts and goes on unlocked. Handlers look, without the giant lock, at whether
+    /// there are deadlines that it guards.
     fn goes_on(&self, number: usize) -> Touches {
-        let interrupts = Touches::interrupts(number);
-        if self.looks { interrupts.and(Touches::SHARED) } else { interrupts }
+        let (interrupts, processor) = (Touches::interrupts(number), &self.processors[number]);
+        let looks = self.looks || processor.depth > 0 || processor.pending != 0;
+        if looks { interrupts.and(Touches::SHARED) } else { interrupts }
     }
 
     /// What a thread is, and does when it goes on.

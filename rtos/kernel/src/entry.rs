@@ -29,7 +29,7 @@ pub unsafe fn start<K: Kernel>() -> ! {
         // SAFETY: the idle task does not run yet.
         unsafe { StacksOf::<K>::prepare(&processor.idle().saved) };
     }
-    K::common().clock.start::<K>(held);
+    K::common().clock.start::<K>();
     for task in K::tasks() {
         let tcb = task.block;
         // SAFETY: the task does not run yet.

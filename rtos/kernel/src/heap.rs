@@ -10,6 +10,8 @@
 #[cfg(test)]
 mod tests;
 
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use crate::alarm::AlarmBlock;
 use crate::cell::{Cell, Held};
 use crate::cyclic::CyclicBlock;
@@ -79,21 +81,29 @@ impl<K: Kernel> Slot<K> {
 /// The deadlines of a processor, the earliest first.
 pub(crate) struct Heap<K: Kernel> {
     slots: Cell<&'static [Slot<K>]>,
-    length: Cell<u32>,
+    /// Written under the lock; other processors look at it without.
+    length: AtomicU32,
 }
 
 impl<K: Kernel> Heap<K> {
     pub(crate) const fn new() -> Self {
-        Heap { slots: Cell::new(&[]), length: Cell::new(0) }
+        Heap { slots: Cell::new(&[]), length: AtomicU32::new(0) }
     }
 
     pub(crate) fn start(&self, slots: &'static [Slot<K>], held: Held<'_>) {
         self.slots.set(slots, held);
     }
 
+    /// Whether there is none, for who does not hold the lock. Whoever adds one on another processor interrupts that
+    /// afterwards.
+    #[inline(always)]
+    pub(crate) fn seems_empty(&self) -> bool {
+        self.length.load(Relaxed) == 0
+    }
+
     /// The earliest deadline, and when it is.
     pub(crate) fn first(&self, held: Held<'_>) -> Option<(Event<K>, u32)> {
-        if self.length.get(held) == 0 {
+        if self.length.load(Relaxed) == 0 {
             return None;
         }
         let event = self.slots.get(held).first()?.0.get(held)?;
@@ -102,8 +112,8 @@ impl<K: Kernel> Heap<K> {
 
     /// Adds a deadline that is not in a heap. True if it is the earliest now.
     pub(crate) fn insert(&self, event: Event<K>, at: u32, now: u32, held: Held<'_>) -> bool {
-        let length = self.length.get(held) + 1;
-        self.length.set(length, held);
+        let length = self.length.load(Relaxed) + 1;
+        self.length.store(length, Relaxed);
         event.deadline().at.set(at, held);
         self.rise(length, event, now, held) == 1
     }
@@ -115,8 +125,8 @@ impl<K: Kernel> Heap<K> {
             return false;
         }
         event.deadline().place.set(0, held);
-        let length = self.length.get(held);
-        self.length.set(length - 1, held);
+        let length = self.length.load(Relaxed);
+        self.length.store(length - 1, Relaxed);
         if place < length {
             // The last takes its place, and from there finds its own.
             if let Some(last) = self.at(length, held)
@@ -130,7 +140,7 @@ impl<K: Kernel> Heap<K> {
 
     /// Whether every deadline knows its place, and none is before the one above it.
     pub(crate) fn is_sound(&self, now: u32, held: Held<'_>) -> bool {
-        (1..=self.length.get(held)).all(|place| {
+        (1..=self.length.load(Relaxed)).all(|place| {
             let Some(event) = self.at(place, held) else { return false };
             let Some(parent) = self.at((place / 2).max(1), held) else { return false };
             let when = |event: Event<K>| after(event.deadline().at.get(held), now);
@@ -169,7 +179,7 @@ impl<K: Kernel> Heap<K> {
     /// Puts an event at that place or below, where it belongs; the place is free.
     fn sink(&self, mut place: u32, event: Event<K>, now: u32, held: Held<'_>) {
         let at = after(event.deadline().at.get(held), now);
-        let length = self.length.get(held);
+        let length = self.length.load(Relaxed);
         let when = |event: Event<K>| after(event.deadline().at.get(held), now);
         while place * 2 <= length {
             let Some(mut child) = self.at(place * 2, held) else { break };

@@ -173,6 +173,13 @@ pub(crate) fn is_sound<K: Kernel>(here: &'static Processor<K>, task: &Tcb<K>, he
     }
 }
 
+/// Whether the time of the task that runs here is counted, or is to be. Without its locks: another processor may be about
+/// to say so.
+#[inline(always)]
+pub(crate) fn is_wanted<K: Kernel>(here: &'static Processor<K>) -> bool {
+    here.running.get().account.get().is_some_and(|account| account.state.load(Relaxed) != STOPPED)
+}
+
 /// In how many microseconds the task that runs here has used up its time, if that is counted.
 #[inline(always)]
 pub(crate) fn ahead<K: Kernel>(here: &'static Processor<K>, held: Held<'_>) -> Option<u32> {

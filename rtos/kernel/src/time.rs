@@ -11,7 +11,7 @@ use crate::context::{Context, Domain, InHandler, Placed, Shared};
 use crate::error::Error;
 use crate::heap::{Event, LONGEST, after, is_due};
 use crate::kernel::Kernel;
-use crate::model::Only;
+use crate::model::{Model, Only};
 use crate::port::Port;
 use crate::processor::Processor;
 use crate::service::Service;
@@ -58,8 +58,8 @@ impl Timeout {
 pub(crate) struct Clock {
     /// What adj_tim has added so far, modulo 2³². Every processor reads it without a lock.
     adjusted: AtomicU32,
-    /// The latest event time that was looked at.
-    latest: Cell<u32>,
+    /// The latest event time that was looked at. Written under the lock.
+    latest: AtomicU32,
     /// The system time then.
     system: Cell<u64>,
 }
@@ -69,7 +69,7 @@ const LOOK: u32 = 1 << 30;
 
 impl Clock {
     pub(crate) const fn new() -> Self {
-        Clock { adjusted: AtomicU32::new(0), latest: Cell::new(0), system: Cell::new(0) }
+        Clock { adjusted: AtomicU32::new(0), latest: AtomicU32::new(0), system: Cell::new(0) }
     }
 
     /// The event time.
@@ -78,17 +78,17 @@ impl Clock {
         K::Port::now().wrapping_add(self.adjusted.load(Relaxed))
     }
 
-    pub(crate) fn start<K: Kernel>(&self, held: Held<'_>) {
-        self.latest.set(self.now::<K>(), held);
+    pub(crate) fn start<K: Kernel>(&self) {
+        self.latest.store(self.now::<K>(), Relaxed);
     }
 
     /// Brings the system time up to date. Gives it and the event time.
     fn look<K: Kernel>(&self, held: Held<'_>) -> (u64, u32) {
         let now = self.now::<K>();
-        let passed = now.wrapping_sub(self.latest.get(held));
+        let passed = now.wrapping_sub(self.latest.load(Relaxed));
         // More than half the range means that adj_tim has set it back, and it has not caught up yet.
         if passed < 1 << 31 {
-            self.latest.set(now, held);
+            self.latest.store(now, Relaxed);
             self.system.set(self.system.get(held) + u64::from(passed), held);
         }
         (self.system.get(held), now)
@@ -135,7 +135,7 @@ impl<K: Kernel> Time<K> {
         let (_, now) = clock.look::<K>(held);
         let behind = match service.here.shared().heap.first(held) {
             Some((_, at)) if micros > 0 && is_due(at, now) => now.wrapping_sub(at),
-            _ if micros < 0 => clock.latest.get(held).wrapping_sub(now),
+            _ if micros < 0 => clock.latest.load(Relaxed).wrapping_sub(now),
             _ => 0,
         };
         if behind >= SECOND {
@@ -143,7 +143,7 @@ impl<K: Kernel> Time<K> {
         }
         clock.adjusted.store(clock.adjusted.load(Relaxed).wrapping_add(micros.cast_unsigned()), Relaxed);
         // Every processor's next deadline is now at another time of its timer.
-        for number in 0..<K::Model as crate::model::Model>::PROCESSORS {
+        for number in 0..K::Model::PROCESSORS {
             let processor = Processor::<K>::of(number);
             if core::ptr::eq(processor, service.here) {
                 K::Port::alarm(0);
@@ -177,7 +177,10 @@ pub(crate) fn arm<K: Kernel>(here: &'static Processor<K>, at: u32, now: u32, hel
 pub(crate) fn tick<K: Kernel>() {
     let number = here_number::<K>();
     loop {
-        let mut more = due::<K, _>(Placed(Some(number))) | due::<K, _>(Placed(None));
+        let mut more = due::<K, _>(Placed(Some(number)));
+        if !is_alone(Processor::<K>::of(usize::from(number))) {
+            more |= due::<K, _>(Placed(None));
+        }
         more |= crate::overrun::due(Processor::<K>::of(usize::from(number)));
         if !more && rearm::<K>() {
             return;
@@ -189,9 +192,7 @@ pub(crate) fn tick<K: Kernel>() {
 fn here_number<K: Kernel>() -> u8 {
     let mask = K::Port::lock();
     let here = crate::service::here::<K>(crate::context::Known::Later);
-    let number = (0..<K::Model as crate::model::Model>::PROCESSORS)
-        .find(|&number| core::ptr::eq(Processor::<K>::of(number), here))
-        .unwrap_or(0);
+    let number = (0..K::Model::PROCESSORS).find(|&number| core::ptr::eq(Processor::<K>::of(number), here)).unwrap_or(0);
     // SAFETY: nothing that the lock guards was read; a handler does not move to another processor.
     unsafe { K::Port::unlock(mask) };
     number as u8
@@ -225,27 +226,63 @@ fn due<K: Kernel, D: Domain>(domain: D) -> bool {
     }
 }
 
+/// Whether a processor has only deadlines of its own, so that its timer needs no lock but its own.
+fn is_alone<K: Kernel>(here: &Processor<K>) -> bool {
+    here.shared.get().is_none_or(|agenda| agenda.heap.seems_empty())
+}
+
 /// Sets the timer to the earliest deadline. False if that has come already.
 fn rearm<K: Kernel>() -> bool {
+    rearm_alone::<K>().unwrap_or_else(rearm_with_others::<K>)
+}
+
+/// The same without the giant lock, if this processor is alone, the time of the task that runs is not counted, and the clock
+/// was looked at not long ago. Whoever changes the first two on another processor interrupts this one afterwards.
+fn rearm_alone<K: Kernel>() -> Option<bool> {
+    // SAFETY: it is used for this processor only.
+    let cx = unsafe { InHandler::<Placed>::assume() };
+    if K::Model::PROCESSORS == 1 {
+        return None;
+    }
+    let Ok(service) = Service::<K, Placed, _>::enter_own(cx) else { return Some(true) };
+    let (here, clock) = (service.here, &K::common().clock);
+    let now = clock.now::<K>();
+    let left = LOOK
+        .checked_sub(now.wrapping_sub(clock.latest.load(Relaxed)))
+        .filter(|_| is_alone(here) && !crate::overrun::is_wanted(here));
+    let Some(left) = left else { return service.leave(None) };
+    let after = ahead(here.own.heap.first(service.held()), now).min(left);
+    Some(set_timer(service, now, after))
+}
+
+fn rearm_with_others<K: Kernel>() -> bool {
     // SAFETY: it is used for this processor only.
     let cx = unsafe { InHandler::<Placed>::assume() };
     let Ok(service) = Service::<K, Shared, _>::enter(Shared, cx) else { return true };
     let held = service.held();
     let (_, now) = K::common().clock.look::<K>(held);
-    let own = service.here.own.heap.first(held);
-    let shared = service.here.shared.get().and_then(|agenda| agenda.heap.first(held));
-    let ahead = |first: Option<(Event<K>, u32)>| match first {
+    let own = ahead(service.here.own.heap.first(held), now);
+    let shared = ahead(service.here.shared.get().and_then(|agenda| agenda.heap.first(held)), now);
+    crate::overrun::catch_up(service.here, service.here.running.get(), held);
+    let overrun = crate::overrun::ahead(service.here, held).unwrap_or(LOOK);
+    set_timer(service, now, own.min(shared).min(overrun))
+}
+
+/// In how many microseconds the timer is to ring for the first deadline of a heap.
+fn ahead<K: Kernel>(first: Option<(Event<K>, u32)>, now: u32) -> u32 {
+    match first {
         Some((_, at)) if is_due(at, now) => 0,
         Some((_, at)) => at.wrapping_sub(now).min(LOOK),
         None => LOOK,
-    };
-    crate::overrun::catch_up(service.here, service.here.running.get(), held);
-    let overrun = crate::overrun::ahead(service.here, held).unwrap_or(LOOK);
-    let after = ahead(own).min(ahead(shared)).min(overrun);
+    }
+}
+
+/// Sets the timer and ends the service; false, and nothing is set, if that would be now.
+fn set_timer<K: Kernel, D: Domain, C: Context>(service: Service<K, D, C>, now: u32, after: u32) -> bool {
     if after == 0 {
         return service.leave(false);
     }
-    service.here.armed.set(Some(now.wrapping_add(after)), held);
+    service.here.armed.set(Some(now.wrapping_add(after)), service.held());
     K::Port::alarm(after);
     service.leave(true)
 }

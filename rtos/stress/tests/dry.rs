@@ -24,6 +24,11 @@ thread_local! {
     static RINGS_AT: [Cell<Option<u32>>; 2] = const { [const { Cell::new(None) }; 2] };
 }
 
+thread_local! {
+    /// How often a lock between processors was taken.
+    static TAKEN: Cell<u32> = const { Cell::new(0) };
+}
+
 /// A task would go on here.
 struct Resumed;
 
@@ -37,6 +42,7 @@ impl Lock for Flag {
     fn try_acquire(&self) -> bool {
         let was = self.0.swap(true, Ordering::Acquire);
         assert!(!was, "the lock was not given back");
+        TAKEN.set(TAKEN.get() + 1);
         true
     }
 
@@ -216,13 +222,8 @@ fn finish_leaving() {
     }
 }
 
-fn play<K: Kernel>(seed: u64) {
-    let row = Cell::new(seed);
-    let random = |below| {
-        let (state, number) = rtos_stress::next(row.get(), below);
-        row.set(state);
-        number
-    };
+/// Begins on all processors, and gives how many there are.
+fn begin<K: Kernel>() -> usize {
     let processors = <K::Model as rtos::Model>::PROCESSORS;
     // SAFETY: this is processor 0, locked; the other begins below.
     until_resumed(|| unsafe { rtos::entry::start::<K>() });
@@ -233,6 +234,17 @@ fn play<K: Kernel>(seed: u64) {
         // SAFETY: this is that processor now, locked.
         until_resumed(|| unsafe { rtos::entry::begin::<K>() });
     }
+    processors
+}
+
+fn play<K: Kernel>(seed: u64) {
+    let row = Cell::new(seed);
+    let random = |below| {
+        let (state, number) = rtos_stress::next(row.get(), below);
+        row.set(state);
+        number
+    };
+    let processors = begin::<K>();
     let mut messages = Vec::new();
     for step in 0..STEPS {
         let processor = random(processors as u64) as usize;
@@ -280,4 +292,46 @@ fn on_one_processor() {
 #[test]
 fn on_two_processors() {
     play::<multi::App>(0x8765_4321);
+}
+
+mod periodic {
+    use super::*;
+
+    rtos::kernel! {
+        pub struct App: Kernel<Port = Dry, Model = rtos::Multi<2>>;
+        tasks {
+            T1: Pinned<1> = Task::create(|_: InTask<Pinned<1>>| ()).priority(4).stack(64);
+        }
+        cyclics {
+            C1: Pinned<1> = Cyclic::create(1_000, |cx: InHandler<Pinned<1>>| { let _ = T1.act(cx); }).started();
+        }
+        alarms {
+            A1: Shared = Alarm::create(|_: InHandler<Shared>| ()).on(1);
+        }
+    }
+}
+
+/// A timer interrupt, and what a pinned task does that it wakes, takes no lock between processors, as long as the processor
+/// has no shared deadline.
+#[test]
+fn what_is_pinned_needs_no_lock_between_processors() {
+    begin::<periodic::App>();
+    let rounds = || {
+        TAKEN.set(0);
+        for _ in 0..10 {
+            NOW.set(NOW.get() + 1_000);
+            interrupts::<periodic::App>(1);
+            assert_eq!(rtos::System::<periodic::App>::get_tid(rtos::Anywhere), Ok(Some(1)));
+            until_resumed(|| {
+                rtos::Current::<periodic::App>::exit_anywhere();
+            });
+            finish_leaving();
+        }
+        TAKEN.get()
+    };
+    // It begins once the clock was looked at.
+    rounds();
+    assert_eq!(rounds(), 0);
+    periodic::A1.sta(1 << 20, rtos::Anywhere).expect("an alarm can be set");
+    assert!(rounds() > 0);
 }

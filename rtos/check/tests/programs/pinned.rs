@@ -2,7 +2,7 @@
 
 use rtos::{Anywhere, Current, System, Timeout};
 use rtos_check::program::{Program, meet, stay, tell};
-use rtos_check::world::{App, Who::*, pinned_semaphore, pinned_task, semaphore, task};
+use rtos_check::world::{App, Who::*, alarm, pinned_semaphore, pinned_task, semaphore, task};
 
 type C = Current<App>;
 
@@ -96,6 +96,25 @@ fn the_time_of_a_pinned_task_passes_while_shared_ones_change() {
         .with_slow_interrupts()
         .with_preemptions(2)
         .are(&["activates: Ok(()); is: Ok(Some(9)); runs: (); waits: Err(E_TMOUT)"]);
+}
+
+/// The timer of a processor without shared deadlines is set without the giant lock. This one gets a shared one meanwhile.
+#[test]
+fn a_shared_deadline_comes_to_a_processor_that_had_only_its_own() {
+    Program::new()
+        .alarm(|_| tell("rings", System::<App>::processor()))
+        .active_pinned::<0>(|cx| {
+            meet();
+            tell("waits", pinned_semaphore::<0>().twai(Timeout::micros(100).unwrap(), cx));
+        })
+        .active(Main1, |cx| {
+            meet();
+            tell("sets", alarm().msta(50, Some(0), cx));
+        })
+        .with_slow_interrupts()
+        .with_preemptions(2)
+        .are(&["rings: 0; sets: Ok(()); waits: Err(E_TMOUT)"])
+        .at_least(20);
 }
 
 #[test]
