@@ -11,17 +11,19 @@ fn root() -> PathBuf {
 }
 
 /// Runs it, and looks at what it says.
-fn runs(folder: &Path, platform: Platform) {
-    let image = image::build(folder.to_str().unwrap(), platform, Model::Uni).unwrap();
+fn runs(folder: &Path, platform: Platform, model: Model) {
+    let image = image::build(folder.to_str().unwrap(), platform, model).unwrap();
     let run = emulator::run(&image, Duration::from_secs(120), Told::Afterwards).unwrap();
     let rounds = run.said.lines().filter(|line| line.starts_with("round ") && line.ends_with(" since the task began"));
-    assert!(run.status == 0 && rounds.count() == 5, "{platform}:\n{}", run.said);
+    assert!(run.status == 0 && rounds.count() == 5, "{platform} {model}:\n{}", run.said);
 }
 
-/// The example for another board, as docs/rtos-start.md says.
-fn for_board(crate_name: &str, port: &str, memory: &str) -> PathBuf {
+/// The same on another board, changed as docs/rtos-start.md says.
+fn runs_on(platform: Platform, model: Model, crate_name: &str, port: &str, memory: &str) {
     let example = root().join("examples/board");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(crate_name);
+    // The package has a name of its own too, because what is built of all of them lies in one folder.
+    let name = format!("{crate_name}-{model}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
     std::fs::create_dir_all(folder.join("src")).unwrap();
     let put = |file: &str, from: &[(&str, &str)]| {
         let mut text = std::fs::read_to_string(example.join(file)).unwrap();
@@ -31,35 +33,50 @@ fn for_board(crate_name: &str, port: &str, memory: &str) -> PathBuf {
         }
         std::fs::write(folder.join(file), text).unwrap();
     };
-    // A name of its own, because the same folder holds what is built of each.
-    let name = format!("name = \"{crate_name}-board\"");
+    let rtos = root().join("rtos");
+    let package = format!("kizami-rtos-{crate_name}");
     put(
         "Cargo.toml",
         &[
-            ("name = \"board\"", &name),
-            ("cortex-m33", crate_name),
-            ("../../rtos", root().join("rtos").to_str().unwrap()),
+            ("name = \"board\"", &format!("name = \"{name}\"")),
+            ("kizami-rtos-cortex-m33", &package),
+            ("ports/cortex-m33", &format!("ports/{crate_name}")),
+            ("../../rtos", rtos.to_str().unwrap()),
         ],
     );
-    put("src/main.rs", &[("port::CortexM33<port::boards::Mps2An505>", port)]);
+    let processors = if model == Model::Uni { "rtos::Uni" } else { "rtos::Multi<2>" };
+    put("src/main.rs", &[("CortexM33<port::boards::Mps2An505>", port), ("rtos::Uni", processors)]);
     put("build.rs", &[]);
     std::fs::write(folder.join("board.x"), memory).unwrap();
-    folder
+    runs(&folder, platform, model);
 }
 
 #[test]
 fn as_it_is() {
-    runs(&root().join("examples/board"), Platform::M33);
+    runs(&root().join("examples/board"), Platform::M33, Model::Uni);
+}
+
+#[test]
+fn on_two_cortex_m33() {
+    let memory = "MEMORY { FLASH : ORIGIN = 0x10000000, LENGTH = 512K  RAM : ORIGIN = 0x30000000, LENGTH = 128K }\n\
+                  INCLUDE m-profile.x\n";
+    runs_on(Platform::M33, Model::Multi, "cortex-m33", "CortexM33<port::boards::MuscaB1>", memory);
 }
 
 #[test]
 fn on_cortex_a9() {
-    runs(&for_board("cortex-a9", "port::CortexA9<port::boards::Zynq7000>", "INCLUDE cortex-a9.x\n"), Platform::A9);
+    let boards = [(Model::Uni, "Zynq7000"), (Model::Multi, "RealViewPbxA9")];
+    for (model, board) in boards {
+        let port = format!("CortexA9<port::boards::{board}>");
+        runs_on(Platform::A9, model, "cortex-a9", &port, "INCLUDE cortex-a9.x\n");
+    }
 }
 
 #[test]
 fn on_the_rp2040() {
     let memory = "MEMORY { FLASH : ORIGIN = 0x10000000, LENGTH = 2M  RAM : ORIGIN = 0x20000000, LENGTH = 256K }\n\
                   INCLUDE m-profile.x\n";
-    runs(&for_board("rp2040", "port::Rp2040", memory), Platform::Rp2040);
+    for model in [Model::Uni, Model::Multi] {
+        runs_on(Platform::Rp2040, model, "rp2040", "Rp2040", memory);
+    }
 }

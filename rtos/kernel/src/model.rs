@@ -1,8 +1,8 @@
 //! How many processors there are, and what follows from it.
 //!
 //! The kernel is written once. What only several processors need stands in the types as [`Only`]: under [`Multi`] it is
-//! there, under [`Uni`] it has no size and is never there, so that the compiler removes every use. There is no other
-//! difference between the two, and no conditional compilation.
+//! there, under [`Uni`] it has no size and is never there, so that the compiler removes every use. What else
+//! differs between the two depends on the constants of [`Model`]; there is no conditional compilation.
 
 /// A model of the machine that a kernel is built for.
 pub trait Model: Sized + 'static {
