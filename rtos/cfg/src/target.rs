@@ -117,7 +117,8 @@ impl Target {
             (Some(Platform::M33), _) => "cortex_m33::CortexM33<cortex_m33::boards::MuscaB1>",
             (Some(Platform::A9), 1) => "cortex_a9::CortexA9<cortex_a9::boards::Zynq7000>",
             (Some(Platform::A9), _) => "cortex_a9::CortexA9<cortex_a9::boards::RealViewPbxA9>",
-            (Some(Platform::Rp2040), _) => "rp2040::Rp2040",
+            (Some(Platform::Rp2040), 1) => "rp2040::Rp2040<rp2040::One>",
+            (Some(Platform::Rp2040), _) => "rp2040::Rp2040<rp2040::Both>",
         }
     }
 

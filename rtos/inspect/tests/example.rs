@@ -76,7 +76,7 @@ fn on_cortex_a9() {
 fn on_the_rp2040() {
     let memory = "MEMORY { FLASH : ORIGIN = 0x10000000, LENGTH = 2M  RAM : ORIGIN = 0x20000000, LENGTH = 256K }\n\
                   INCLUDE m-profile.x\n";
-    for model in [Model::Uni, Model::Multi] {
-        runs_on(Platform::Rp2040, model, "rp2040", "Rp2040", memory);
+    for (model, cores) in [(Model::Uni, "One"), (Model::Multi, "Both")] {
+        runs_on(Platform::Rp2040, model, "rp2040", &format!("Rp2040<port::{cores}>"), memory);
     }
 }

@@ -1,7 +1,10 @@
 //! The oracle: whether everything that the kernel keeps fits together.
 //!
 //! It looks, under the giant lock, at the shared agenda of every processor, at the own agenda of this one, and at every
-//! shared object and task. What belongs to another processor alone is left out, because that one may be changing it.
+//! object and task that is shared or pinned to this processor. What belongs to another one alone is left out, because that
+//! one may be changing it.
+//!
+//! It knows what may be, not what a service should have done: a wake-up that got lost leaves everything in order.
 //! A program that does not call it does not contain it.
 
 use core::fmt;
@@ -50,14 +53,24 @@ fn everything<K: Kernel>(here: &'static Processor<K>, held: Held<'_>) -> Result<
             agenda(shared, processor, held)?;
         }
     }
+    let me = here.number() as u8;
     for (index, entry) in K::tasks().iter().enumerate() {
-        if entry.domain.0.is_none() {
-            task(entry.block, index + 1, held)?;
+        if entry.domain.0.is_none_or(|place| place == me) {
+            let agenda = if entry.domain.0.is_none() { shared_agenda_of(entry.block) } else { &here.own };
+            task(entry.block, agenda, index + 1, held)?;
             let counts = crate::overrun::is_sound(here, entry.block, held);
             should(counts, "only the time of the task that runs is counted", index + 1)?;
         }
     }
-    objects::<K>(held)
+    objects::<K>(me, held)
+}
+
+/// The agenda that a shared task is in when it can run.
+fn shared_agenda_of<K: Kernel>(tcb: &Tcb<K>) -> &'static Agenda<K> {
+    match crate::model::Only::get(&tcb.home) {
+        Some(home) => home.processor.get().shared(),
+        None => Processor::<K>::of(0).shared(),
+    }
 }
 
 /// A processor's agenda: queues, their bits, the top, and the heap.
@@ -92,14 +105,10 @@ fn contains<K: Kernel>(queue: &Ring<K>, tcb: &Tcb<K>, held: Held<'_>) -> bool {
     queue.iter(held).any(|other| core::ptr::eq(other, tcb))
 }
 
-/// A shared task: its state, where it is queued, its mutexes and its priority.
-fn task<K: Kernel>(tcb: &'static Tcb<K>, number: usize, held: Held<'_>) -> Result<(), Finding> {
+/// A task: its state, where it is queued, its mutexes and its priority.
+fn task<K: Kernel>(tcb: &'static Tcb<K>, agenda: &Agenda<K>, number: usize, held: Held<'_>) -> Result<(), Finding> {
     let state = tcb.state.get(held);
-    let home = match crate::model::Only::get(&tcb.home) {
-        Some(home) => home.processor.get(),
-        None => Processor::<K>::of(0),
-    };
-    let ready = home.shared().ready.queue_of(usize::from(tcb.priority.get()) % PRIORITIES);
+    let ready = agenda.ready.queue_of(usize::from(tcb.priority.get()) % PRIORITIES);
     should(
         contains(ready, tcb, held) == (state == State::Ready),
         "who is ready is in a ready queue of its processor",
@@ -133,12 +142,15 @@ fn queue<K: Kernel>(queue: &'static Queue<K>, number: usize, held: Held<'_>) -> 
     Ok(())
 }
 
-fn objects<K: Kernel>(held: Held<'_>) -> Result<(), Finding> {
+/// The objects that are shared, or pinned to the processor of that number, which this is.
+fn objects<K: Kernel>(me: u8, held: Held<'_>) -> Result<(), Finding> {
     macro_rules! each {
         ($table:ident, |$block:ident, $number:ident| $look:expr) => {
-            for (index, entry) in K::$table().iter().enumerate().filter(|(_, entry)| entry.domain.0.is_none()) {
-                let ($block, $number) = (entry.block, index + 1);
-                $look
+            for (index, entry) in K::$table().iter().enumerate() {
+                if entry.domain.0.is_none_or(|place| place == me) {
+                    let ($block, $number) = (entry.block, index + 1);
+                    $look
+                }
             }
         };
     }

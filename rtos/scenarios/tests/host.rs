@@ -1,11 +1,36 @@
 //! All scenarios, on this machine; and a stack that overflows, which is told, never silent.
 
-use std::process::Command;
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// What a program ends with, and what it says. It is ended if it does not end by itself: a task that is never woken must
+/// not keep the tests waiting.
+fn run(program: &str) -> (ExitStatus, String) {
+    const LONGEST: Duration = Duration::from_secs(120);
+    let mut child = Command::new(program).stdout(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdout.take().unwrap();
+    let (ended, is_over) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut said = String::new();
+        pipe.read_to_string(&mut said).unwrap();
+        // Nobody listens any more if it was too late.
+        let _ = ended.send(());
+        said
+    });
+    let in_time = is_over.recv_timeout(LONGEST).is_ok();
+    if !in_time {
+        child.kill().unwrap();
+    }
+    let (status, said) = (child.wait().unwrap(), reader.join().unwrap());
+    assert!(in_time, "{program} did not end within {} s; it said:\n{said}", LONGEST.as_secs());
+    (status, said)
+}
 
 fn plays(program: &str) {
-    let output = Command::new(program).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.ends_with("scenarios passed\nthe end\n"), "{}:\n{said}", output.status);
+    let (status, said) = run(program);
+    assert!(status.success() && said.ends_with("scenarios passed\nthe end\n"), "{status}:\n{said}");
 }
 
 #[test]
@@ -19,9 +44,8 @@ fn on_two_processors() {
 }
 
 fn tells(program: &str, whose: &str) {
-    let output = Command::new(program).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{program}:\n{said}");
+    let (status, said) = run(program);
+    assert_eq!(status.code(), Some(1), "{program}:\n{said}");
     assert!(said.starts_with(&format!("fatal: the stack of {whose} overflowed at 0x")), "{program}:\n{said}");
 }
 

@@ -22,6 +22,8 @@ thread_local! {
     /// What is to be done on each processor: look at the agenda, look at the time.
     static INTERRUPTED: [Cell<bool>; 2] = const { [const { Cell::new(false) }; 2] };
     static RINGS_AT: [Cell<Option<u32>>; 2] = const { [const { Cell::new(None) }; 2] };
+    /// Whether a handler has asked for the dispatcher.
+    static REQUESTED: Cell<bool> = const { Cell::new(false) };
 }
 
 thread_local! {
@@ -118,7 +120,9 @@ unsafe impl Port for Dry {
     fn processor() -> usize {
         PROCESSOR.get()
     }
-    fn request_dispatch() {}
+    fn request_dispatch() {
+        REQUESTED.set(true);
+    }
     fn idle() {}
     fn start_processor(_: usize) {}
     /// It waits for the other, which goes on in the test.
@@ -195,23 +199,46 @@ macro_rules! kernel {
 kernel!(uni, rtos::Uni, 0);
 kernel!(multi, rtos::Multi<2>, 1);
 
-/// Lets the handlers of a processor do what is to be done, and then its tasks give way.
+/// Whether the timer of a processor is to ring by now.
+fn rings(processor: usize) -> bool {
+    let at = RINGS_AT.with(|all| all[processor].get());
+    at.is_some_and(|at| NOW.get().wrapping_sub(at) < 1 << 31)
+}
+
+/// Lets the handlers of a processor do what is to be done.
 fn interrupts<K: Kernel>(processor: usize) {
     PROCESSOR.set(processor);
     HANDLER.set(true);
     if INTERRUPTED.with(|all| all[processor].replace(false)) {
         rtos::entry::interrupted::<K>();
     }
-    let rings = RINGS_AT.with(|all| all[processor].get());
-    if rings.is_some_and(|at| NOW.get().wrapping_sub(at) < 1 << 31) {
+    if rings(processor) {
         RINGS_AT.with(|all| all[processor].set(None));
         rtos::entry::tick::<K>();
     }
+    leave_handler::<K>();
+}
+
+/// The task that was interrupted gives way, if a handler has asked for it.
+fn leave_handler<K: Kernel>() {
     HANDLER.set(false);
-    LOCKED.set(true);
-    until_resumed(rtos::entry::preempt::<K>);
-    finish_leaving();
-    LOCKED.set(false);
+    if REQUESTED.replace(false) {
+        LOCKED.set(true);
+        until_resumed(rtos::entry::preempt::<K>);
+        finish_leaving();
+        LOCKED.set(false);
+    }
+}
+
+/// The task that a processor runs is the one that should run, if nothing is on its way that will say otherwise.
+fn runs_the_highest<K: Kernel>(processor: usize) -> bool {
+    type System<K> = rtos::System<K>;
+    let waits = INTERRUPTED.with(|all| all[processor].get()) || rings(processor);
+    if waits || System::<K>::sns_dpn() {
+        return true;
+    }
+    let nth = |priority| System::<K>::get_nth(Some(priority), 0, rtos::Anywhere).expect("there is that priority");
+    System::<K>::get_tid(rtos::Anywhere) == Ok((1..=16).find_map(nth))
 }
 
 /// Calls what a task that has left its stack wanted to be called.
@@ -267,6 +294,10 @@ fn play<K: Kernel>(seed: u64) {
         assert!(!LOCKED.get(), "service {did} has left the processor locked");
         let looked = rtos::audit::<K>();
         assert_eq!(looked, Ok(true), "after step {step}, service {did}, seed {seed}");
+        assert!(
+            runs_the_highest::<K>(processor),
+            "after step {step}, service {did}, seed {seed}: another task should run"
+        );
         if random(50) == 0 {
             // Somebody has to begin again.
             HANDLER.set(true);
@@ -275,7 +306,7 @@ fn play<K: Kernel>(seed: u64) {
                 let _ = task.act(rtos::Anywhere);
                 let _ = task.rel_wai(rtos::Anywhere);
             }
-            HANDLER.set(false);
+            leave_handler::<K>();
         }
     }
     for message in messages {
@@ -334,4 +365,33 @@ fn what_is_pinned_needs_no_lock_between_processors() {
     assert_eq!(rounds(), 0);
     periodic::A1.sta(1 << 20, rtos::Anywhere).expect("an alarm can be set");
     assert!(rounds() > 0);
+}
+
+/// What is left of the present microsecond does not count.
+#[test]
+fn nothing_is_due_before_the_time_that_was_asked_for() {
+    begin::<short::App>();
+    let due = |processor: usize| RINGS_AT.with(|all| all[processor].get()).map(|at| at.wrapping_sub(NOW.get()));
+    interrupts::<short::App>(0);
+    short::A1.sta(100, rtos::Anywhere).expect("an alarm can be set");
+    assert_eq!(due(0), Some(101));
+    LOCKED.set(false);
+    until_resumed(|| {
+        let _ = rtos::Current::<short::App>::delay(50, rtos::Anywhere);
+    });
+    assert_eq!(due(0), Some(51));
+}
+
+mod short {
+    use super::*;
+
+    rtos::kernel! {
+        pub struct App: Kernel<Port = Dry, Model = rtos::Uni>;
+        tasks {
+            T1: Shared = Task::create(|_: InTask<Shared>| ()).priority(4).stack(64).active();
+        }
+        alarms {
+            A1: Shared = Alarm::create(|_: InHandler<Shared>| ());
+        }
+    }
 }

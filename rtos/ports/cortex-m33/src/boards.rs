@@ -6,6 +6,8 @@ use crate::sse200;
 pub trait Board: 'static {
     /// How many processors it has.
     const PROCESSORS: usize;
+    /// The lines that the port uses itself.
+    const OWN_LINES: &'static [u32];
     /// See [`rtos::port::Port::processor`].
     fn processor() -> usize;
     /// See [`rtos::port::Port::start_processor`].
@@ -35,9 +37,10 @@ pub struct Mps2An505;
 pub struct MuscaB1;
 
 macro_rules! sse200_board {
-    ($board:ty, $processors:literal processors, this is $processor:expr, $mhz:literal MHz) => {
+    ($board:ty, $processors:literal processors, lines $own:expr, this is $processor:expr, $mhz:literal MHz) => {
         impl Board for $board {
             const PROCESSORS: usize = $processors;
+            const OWN_LINES: &'static [u32] = &$own;
 
             #[inline(always)]
             fn processor() -> usize {
@@ -83,5 +86,5 @@ macro_rules! sse200_board {
     };
 }
 
-sse200_board!(Mps2An505, 1 processors, this is 0, 20 MHz);
-sse200_board!(MuscaB1, 2 processors, this is sse200::processor(), 40 MHz);
+sse200_board!(Mps2An505, 1 processors, lines [3], this is 0, 20 MHz);
+sse200_board!(MuscaB1, 2 processors, lines [3, 4, 6], this is sse200::processor(), 40 MHz);

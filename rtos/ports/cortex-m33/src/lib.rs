@@ -49,7 +49,7 @@ unsafe impl<B: Board> Port for CortexM33<B> {
     type Giant = ExclusiveLock;
     type Lock = ExclusiveLock;
     type Stacks = Stacks;
-    type Lines = Nvic;
+    type Lines = Nvic<B>;
 
     #[inline(always)]
     fn lock() -> u32 {

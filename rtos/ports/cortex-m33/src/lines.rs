@@ -2,8 +2,12 @@
 //!
 //! Three bits of priority: 0 is above the kernel, 1 locks it, 2 to 6 are ITRON's -5 to -1, and 7 is PendSV.
 
+use core::marker::PhantomData;
+
 use rtos::Interrupt;
 use rtos::port::Lines;
+
+use crate::Board;
 
 const ENABLE: *mut u32 = 0xE000_E100 as *mut u32;
 const DISABLE: *mut u32 = 0xE000_E180 as *mut u32;
@@ -34,7 +38,7 @@ pub(crate) fn configure(processor: usize, interrupts: &[Interrupt]) {
     for interrupt in interrupts.iter().filter(|interrupt| interrupt.processor() == processor) {
         set_priority(interrupt.line(), interrupt.level());
         if interrupt.starts_enabled() {
-            Nvic::enable(interrupt.line());
+            enable(interrupt.line());
         }
     }
 }
@@ -56,18 +60,34 @@ fn write(registers: *mut u32, line: u32) -> bool {
     exists
 }
 
-/// The interrupt controller of a processor.
-pub struct Nvic;
+/// Lets a line of this processor through.
+pub(crate) fn enable(line: u32) {
+    write(ENABLE, line);
+}
 
-impl Lines for Nvic {
+/// Makes a line pending on this processor.
+pub(crate) fn raise(line: u32) -> bool {
+    write(PEND, line)
+}
+
+/// Makes a line not pending on this processor.
+pub(crate) fn clear(line: u32) -> bool {
+    write(UNPEND, line)
+}
+
+/// The interrupt controller of a processor.
+pub struct Nvic<B>(PhantomData<B>);
+
+impl<B: Board> Lines for Nvic<B> {
     const EACH: bool = true;
 
+    /// The kernel's own are not the user's.
     fn exists(line: u32) -> bool {
-        line < COUNT
+        line < COUNT && !B::OWN_LINES.contains(&line)
     }
 
     fn enable(line: u32) {
-        write(ENABLE, line);
+        enable(line);
     }
 
     fn disable(line: u32) {
@@ -75,11 +95,11 @@ impl Lines for Nvic {
     }
 
     fn raise(line: u32) -> bool {
-        write(PEND, line)
+        raise(line)
     }
 
     fn clear(line: u32) -> bool {
-        write(UNPEND, line)
+        clear(line)
     }
 
     fn pending(line: u32) -> bool {

@@ -3,10 +3,8 @@
 
 use core::cell::UnsafeCell;
 
-use rtos::port::Lines;
-
 use crate::boot;
-use crate::lines::{self, Nvic};
+use crate::lines;
 
 const CPU_IDENTITY: *const u32 = 0x5001_F000 as *const u32;
 const INITSVTOR1: *mut u32 = 0x5002_1114 as *mut u32;
@@ -47,10 +45,10 @@ pub(crate) fn initialise(processor: usize, processors: usize) {
     }
     let timer = TIMER + processor as u32;
     lines::set_priority(timer, PRIORITY);
-    Nvic::enable(timer);
+    lines::enable(timer);
     if processors > 1 {
         lines::set_priority(MAILBOX, PRIORITY);
-        Nvic::enable(MAILBOX);
+        lines::enable(MAILBOX);
     }
 }
 
@@ -89,7 +87,7 @@ pub(crate) fn alarm<const MHZ: u32>(processor: usize, after: u32) {
         timer.write_volatile(0);
         timer.add(3).write_volatile(1);
         if after == 0 {
-            Nvic::raise(timer_line(processor));
+            lines::raise(timer_line(processor));
             return;
         }
         // The kernel asks again if there is still time then.
@@ -107,7 +105,7 @@ pub(crate) fn quiet_timer(processor: usize) {
         timer.write_volatile(0);
         timer.add(3).write_volatile(1);
     }
-    Nvic::clear(timer_line(processor));
+    lines::clear(timer_line(processor));
 }
 
 pub(crate) fn interrupt(processor: usize) {

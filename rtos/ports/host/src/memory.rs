@@ -46,11 +46,16 @@ extern "C" fn on_fault(number: i32, info: *mut libc::siginfo_t, context: *mut li
     // SAFETY: the system has given the context of the code at fault.
     let interruptible = unsafe { libc::sigismember(&(*context.cast::<libc::ucontext_t>()).uc_sigmask, signal()) == 0 };
     let owner = (program().owner_of)(address).filter(|_| in_memory);
+    let to_kernel = owner.is_none() && interruptible && (program().handles)(number as u32);
+    if to_kernel {
+        // The signal is taken as soon as this handler is left, before the instruction is tried again, and on the stack of the code at
+        // fault.
+        return crate::machine::this().raise(number);
+    }
+    // So that printing lets nothing in, which would then go on in the place of the end.
+    crate::machine::lock();
     match owner {
         Some(owner) => crate::print(format_args!("fatal: the stack of {owner} overflowed at {address:#x}\n")),
-        // The other signal is taken as soon as this handler is left, before the instruction is tried again, and on the
-        // stack of the code at fault.
-        None if interruptible && (program().handles)(number as u32) => return crate::machine::this().raise(number),
         None => crate::print(format_args!("fatal: signal {number} at address {address:#x}\n")),
     }
     // SAFETY: ends the process, from a signal's handler.

@@ -17,7 +17,8 @@ const PEND_SV: usize = 14;
 pub type Vector = unsafe extern "C" fn();
 
 /// The vector table: the stack of handlers, the functions of the processor's exceptions, and that of all lines.
-#[repr(C, align(512))]
+/// Aligned to a power of two that is no smaller than the largest table, 140 words.
+#[repr(C, align(1024))]
 pub struct Vectors<const LINES: usize> {
     stack: Vector,
     exceptions: [Vector; 15],

@@ -6,6 +6,7 @@ use m_profile::boot::initialise_memory;
 use m_profile::{Frame, exception};
 use rtos::{Interrupt, Kernel, Model, Port};
 
+use crate::cores::Cores;
 use crate::switch::{UNTOUCHED, pend_sv};
 use crate::{Rp2040, chip, lines, terminal};
 
@@ -62,21 +63,10 @@ pub(crate) fn launch() {
         [0, 0, 1, __vectors as *const () as u32, __stack1 as *const () as u32, reset_second as *const () as u32];
     while !words.iter().all(|&word| {
         if word == 0 {
-            chip::quiet_mailbox();
+            chip::quiet_mailbox(0);
         }
         chip::ask(word)
     }) {}
-}
-
-/// Sets up what the kernel uses, on each processor.
-#[doc(hidden)]
-pub fn initialise(processor: usize, interrupts: &[Interrupt]) {
-    if processor == 0 {
-        chip::wake_peripherals();
-        terminal::initialise();
-    }
-    lines::configure(processor, interrupts);
-    chip::initialise(processor);
 }
 
 /// An interrupt: tells the kernel which. Looks whether the stack of handlers has overflowed meanwhile; which processor's
@@ -103,27 +93,46 @@ unsafe extern "C" fn line() {
     )
 }
 
-/// What a line is for.
+/// What a program needs of the port besides what the kernel does.
 #[doc(hidden)]
-pub fn interrupt<K: Kernel>(line: u32) {
-    if chip::is_timer(line) {
-        chip::quiet_timer();
-        rtos::entry::tick::<K>();
-    } else if K::Model::PROCESSORS > 1 && chip::is_mailbox(line) {
-        chip::quiet_mailbox();
-        rtos::entry::interrupted::<K>();
-    } else {
-        rtos::entry::interrupt::<K>(line);
+pub trait OnBoard {
+    /// Sets up what the kernel uses, on each processor.
+    fn initialise(processor: usize, interrupts: &[Interrupt]);
+    /// What a line is for.
+    fn interrupt<K: Kernel>(line: u32);
+}
+
+impl<C: Cores> OnBoard for Rp2040<C> {
+    fn initialise(processor: usize, interrupts: &[Interrupt]) {
+        if processor == 0 {
+            chip::wake_peripherals();
+            terminal::initialise();
+        }
+        lines::configure::<C>(processor, interrupts);
+        chip::initialise(processor);
+    }
+
+    fn interrupt<K: Kernel>(line: u32) {
+        let here = C::processor();
+        if line == chip::timer(here) {
+            chip::quiet_timer(here);
+            rtos::entry::tick::<K>();
+        } else if K::Model::PROCESSORS > 1 && line == chip::mailbox(here) {
+            chip::quiet_mailbox(here);
+            rtos::entry::interrupted::<K>();
+        } else {
+            rtos::entry::interrupt::<K>(line);
+        }
     }
 }
 
 /// Whether the task that is to go on should give way instead.
 #[doc(hidden)]
 pub fn should_dispatch<K: Kernel>() -> bool {
-    let mask = Rp2040::lock();
+    let mask = K::Port::lock();
     let should = rtos::entry::should_dispatch::<K>();
     // SAFETY: nothing follows; a handler that comes now sets PendSV pending again if it has to.
-    unsafe { Rp2040::unlock(mask) };
+    unsafe { K::Port::unlock(mask) };
     should
 }
 
@@ -133,9 +142,9 @@ pub fn should_dispatch<K: Kernel>() -> bool {
 /// To be called by the vectors.
 #[doc(hidden)]
 pub unsafe fn exception<K: Kernel>(frame: *mut Frame, exc_return: usize) {
-    let mask = Rp2040::lock();
+    let mask = K::Port::lock();
     // SAFETY: restores what was; nothing relied on the lock.
-    unsafe { Rp2040::unlock(mask) };
+    unsafe { K::Port::unlock(mask) };
     // SAFETY: the processor has saved the frame there, and the vectors have given both.
-    unsafe { exception::handle::<K>(&mut *frame, exc_return, !Rp2040::was_locked(mask)) };
+    unsafe { exception::handle::<K>(&mut *frame, exc_return, !K::Port::was_locked(mask)) };
 }

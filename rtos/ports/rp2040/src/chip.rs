@@ -1,11 +1,8 @@
-//! What lies around the processors: their number, the FIFO between them, and the timer. Source: RP2040 Datasheet, 2.3.1
+//! What lies around the processors: the FIFO between them, and the timer. Source: RP2040 Datasheet, 2.3.1
 //! (SIO) and 4.6 (timer).
 
-use rtos::port::Lines;
+use crate::lines;
 
-use crate::lines::Nvic;
-
-const CPUID: *const u32 = 0xD000_0000 as *const u32;
 const FIFO_ST: *mut u32 = 0xD000_0050 as *mut u32;
 const FIFO_WR: *mut u32 = 0xD000_0054 as *mut u32;
 const FIFO_RD: *const u32 = 0xD000_0058 as *const u32;
@@ -24,15 +21,6 @@ const RESET_DONE: *const u32 = 0x4000_C008 as *const u32;
 const RESET_TIMER: u32 = 1 << 21;
 const RESET_UART0: u32 = 1 << 22;
 
-/// The line of the FIFO of processor 0; that of processor 1 is the next.
-const FIFO_LINE: u32 = 15;
-
-#[inline(always)]
-pub(crate) fn processor() -> usize {
-    // SAFETY: reads a register.
-    unsafe { CPUID.read_volatile() as usize }
-}
-
 /// Takes timer and UART out of reset.
 pub(crate) fn wake_peripherals() {
     let wanted = RESET_TIMER | RESET_UART0;
@@ -43,20 +31,20 @@ pub(crate) fn wake_peripherals() {
     }
 }
 
-/// Lets the interrupts of this processor's alarm and FIFO through.
+/// Lets the interrupt of this processor's alarm through.
 pub(crate) fn initialise(processor: usize) {
     // SAFETY: sets the bit of this processor's alarm.
     unsafe { INTE_SET.write_volatile(1 << processor) };
-    Nvic::enable(processor as u32);
-    Nvic::enable(FIFO_LINE + processor as u32);
 }
 
-pub(crate) fn is_timer(line: u32) -> bool {
-    line < 2
+/// The line of a processor's alarm.
+pub(crate) const fn timer(processor: usize) -> u32 {
+    processor as u32
 }
 
-pub(crate) fn is_mailbox(line: u32) -> bool {
-    line == FIFO_LINE || line == FIFO_LINE + 1
+/// The line of the FIFO to a processor.
+pub(crate) const fn mailbox(processor: usize) -> u32 {
+    15 + processor as u32
 }
 
 #[inline(always)]
@@ -66,30 +54,28 @@ pub(crate) fn now() -> u32 {
 }
 
 /// Sets this processor's alarm.
-pub(crate) fn alarm(after: u32) {
-    let number = processor();
+pub(crate) fn alarm(processor: usize, after: u32) {
     if after == 0 {
-        Nvic::raise(number as u32);
+        lines::raise(timer(processor));
         return;
     }
     let at = now().wrapping_add(after);
     // SAFETY: the alarm is this processor's alone.
-    unsafe { ALARM.add(number).write_volatile(at) };
+    unsafe { ALARM.add(processor).write_volatile(at) };
     // The alarm rings when the time is equal. If it has just passed, it would ring an hour later.
     if at.wrapping_sub(now()).cast_signed() <= 0 {
-        Nvic::raise(number as u32);
+        lines::raise(timer(processor));
     }
 }
 
 /// The alarm has rung, or is not to ring any more.
-pub(crate) fn quiet_timer() {
-    let number = processor();
+pub(crate) fn quiet_timer(processor: usize) {
     // SAFETY: the bits of this processor's alarm.
     unsafe {
-        ARMED.write_volatile(1 << number);
-        INTR.write_volatile(1 << number);
+        ARMED.write_volatile(1 << processor);
+        INTR.write_volatile(1 << processor);
     }
-    Nvic::clear(number as u32);
+    lines::clear(timer(processor));
 }
 
 /// Interrupts the other processor. If the FIFO is full, it has been interrupted and not looked yet.
@@ -103,7 +89,7 @@ pub(crate) fn interrupt_other() {
 }
 
 /// Empties the FIFO to this processor.
-pub(crate) fn quiet_mailbox() {
+pub(crate) fn quiet_mailbox(processor: usize) {
     // SAFETY: this processor's end of the FIFO.
     unsafe {
         while FIFO_ST.read_volatile() & VALID != 0 {
@@ -111,7 +97,7 @@ pub(crate) fn quiet_mailbox() {
         }
         FIFO_ST.write_volatile(0);
     }
-    Nvic::clear(FIFO_LINE + processor() as u32);
+    lines::clear(mailbox(processor));
 }
 
 /// Sends a word to the other processor. Whether it answers with the same.

@@ -6,12 +6,13 @@
 //!   the processor is locked.
 //! - This core has no stack limit: the last word of each stack has a known value, which every switch looks at, and of the
 //!   stack of handlers the end of every interrupt.
-//! - A processor asks the SIO block for its number. The giant lock is one of the 32 hardware spin locks, and another guards
+//! - Where both processors are used, each asks the SIO block for its number. The giant lock is one of the 32 hardware spin locks, and another guards
 //!   the words of the user's spin locks.
 #![no_std]
 
 mod boot;
 mod chip;
+mod cores;
 mod lines;
 mod locks;
 mod switch;
@@ -19,33 +20,35 @@ pub mod terminal;
 
 use core::arch::asm;
 use core::fmt;
+use core::marker::PhantomData;
 
 use rtos::port::Port;
 
 #[doc(hidden)]
-pub use boot::{VECTORS, Vectors, exception, initialise, interrupt, should_dispatch};
+pub use boot::{OnBoard, VECTORS, Vectors, exception, should_dispatch};
+pub use cores::{Both, Cores, One};
 pub use lines::Nvic;
 pub use locks::{Giant, Word};
 #[doc(hidden)]
 pub use m_profile::Frame;
 pub use switch::Stacks;
 
-/// An RP2040.
-pub struct Rp2040;
+/// An RP2040: [`One`] of its processors or [`Both`].
+pub struct Rp2040<C>(PhantomData<C>);
 
 // SAFETY: each function does what the trait says; see there, and the modules.
-unsafe impl Port for Rp2040 {
-    /// The frame of an interrupt and of the SVC that returns from it, the registers that a switch saves, and what the
+unsafe impl<C: Cores> Port for Rp2040<C> {
+    /// The frame of an interrupt and of the PendSV that returns from it, the registers that a switch saves, and what the
     /// dispatcher itself needs.
     const MINIMUM_STACK: usize = 256;
     const IDLE_STACK: usize = 768;
     const STACK_ALIGNMENT: usize = 8;
-    const PROCESSORS: usize = 2;
+    const PROCESSORS: usize = C::NUMBER;
     type Mask = u32;
     type Giant = Giant;
     type Lock = Word;
     type Stacks = Stacks;
-    type Lines = Nvic;
+    type Lines = Nvic<C>;
 
     #[inline(always)]
     fn lock() -> u32 {
@@ -78,7 +81,7 @@ unsafe impl Port for Rp2040 {
 
     #[inline(always)]
     fn processor() -> usize {
-        chip::processor()
+        C::processor()
     }
 
     #[inline(always)]
@@ -105,13 +108,13 @@ unsafe impl Port for Rp2040 {
     }
 
     fn alarm(after: u32) {
-        chip::alarm(after);
+        chip::alarm(C::processor(), after);
     }
 
     const LOWEST_INTERRUPT_MASK: i32 = lines::HIGHEST;
 
     fn mask_interrupts(priority: i32) -> u32 {
-        lines::mask(priority);
+        lines::mask::<C>(priority);
         0
     }
 
@@ -134,14 +137,17 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_start(processor: usize) -> ! {
-            $crate::initialise(processor, <$kernel as rtos::Kernel>::interrupts());
+            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::initialise(
+                processor,
+                <$kernel as rtos::Kernel>::interrupts(),
+            );
             // SAFETY: reset calls this once on each processor, locked; on the other after `start`.
             unsafe { if processor == 0 { rtos::entry::start::<$kernel>() } else { rtos::entry::begin::<$kernel>() } }
         }
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_preempt() {
-            <$crate::Rp2040 as rtos::Port>::lock();
+            <<$kernel as rtos::Kernel>::Port as rtos::Port>::lock();
             rtos::entry::preempt::<$kernel>();
         }
 
@@ -152,7 +158,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_interrupt(line: u32) {
-            $crate::interrupt::<$kernel>(line);
+            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::interrupt::<$kernel>(line);
         }
 
         #[unsafe(no_mangle)]

@@ -3,12 +3,14 @@
 //! Two bits of priority: 0 to 2 are ITRON's -3 to -1, and 3 is PendSV. Which lines the kernel lets through and which
 //! chg_ipm holds back is kept for each processor, because its controller is its own.
 
+use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
 use rtos::Interrupt;
-use rtos::port::{Lines, Port};
+use rtos::port::Lines;
 
-use crate::Rp2040;
+use crate::chip;
+use crate::cores::Cores;
 
 const ENABLE: *mut u32 = 0xE000_E100 as *mut u32;
 const DISABLE: *mut u32 = 0xE000_E180 as *mut u32;
@@ -39,29 +41,37 @@ static PROCESSORS: [Processor; 2] = [const {
     }
 }; 2];
 
-fn this() -> &'static Processor {
-    &PROCESSORS[Rp2040::processor() & 1]
+fn this<C: Cores>() -> &'static Processor {
+    &PROCESSORS[C::processor() & 1]
 }
 
 /// Sets PendSV below everything, and the lines that the kernel was told of.
-pub(crate) fn configure(processor: usize, interrupts: &[Interrupt]) {
+pub(crate) fn configure<C: Cores>(processor: usize, interrupts: &[Interrupt]) {
     // SAFETY: the priority of PendSV, before it is used.
     unsafe { SHPR3.write_volatile(0xC0 << 16) };
     for line in 0..COUNT {
-        set_priority(line, USUAL);
+        set_priority::<C>(line, USUAL);
     }
     for interrupt in interrupts.iter().filter(|interrupt| interrupt.processor() == processor) {
         if interrupt.line() < COUNT {
-            set_priority(interrupt.line(), interrupt.level().clamp(HIGHEST, -1).unsigned_abs() as u8);
+            set_priority::<C>(interrupt.line(), interrupt.level().clamp(HIGHEST, -1).unsigned_abs() as u8);
             if interrupt.starts_enabled() {
-                Nvic::enable(interrupt.line());
+                Nvic::<C>::enable(interrupt.line());
             }
         }
     }
+    for line in own(processor) {
+        Nvic::<C>::enable(line);
+    }
 }
 
-fn set_priority(line: u32, level: u8) {
-    this().levels[line as usize].store(level, Relaxed);
+/// The lines that the kernel uses itself, on a processor.
+fn own(processor: usize) -> impl Iterator<Item = u32> {
+    [chip::timer(processor), chip::mailbox(processor)].into_iter()
+}
+
+fn set_priority<C: Cores>(line: u32, level: u8) {
+    this::<C>().levels[line as usize].store(level, Relaxed);
     let shift = line % 4 * 8;
     // SAFETY: a register of the controller, of which this processor alone changes this byte. It has no bytes of its own.
     unsafe {
@@ -72,9 +82,9 @@ fn set_priority(line: u32, level: u8) {
 }
 
 /// Lets only interrupts above that priority through; all, if it is 0.
-pub(crate) fn mask(priority: i32) {
+pub(crate) fn mask<C: Cores>(priority: i32) {
     let mask = priority.clamp(HIGHEST, 0).unsigned_abs() as u8;
-    let this = this();
+    let this = this::<C>();
     let held_back = (0..COUNT).filter(|&line| this.levels[line as usize].load(Relaxed) <= mask);
     let held_back = if mask == 0 { 0 } else { held_back.fold(0, |bits, line| bits | 1 << line) };
     this.held_back.store(held_back, Relaxed);
@@ -85,39 +95,50 @@ pub(crate) fn mask(priority: i32) {
     }
 }
 
-/// The interrupt controller of a processor.
-pub struct Nvic;
+/// Makes a line pending on this processor.
+pub(crate) fn raise(line: u32) {
+    // SAFETY: a register of the controller; a zero bit changes nothing.
+    unsafe { PEND.write_volatile(1 << (line % 32)) };
+}
 
-impl Lines for Nvic {
+/// Makes a line not pending on this processor.
+pub(crate) fn clear(line: u32) {
+    // SAFETY: a register of the controller; a zero bit changes nothing.
+    unsafe { UNPEND.write_volatile(1 << (line % 32)) };
+}
+
+/// The interrupt controller of a processor.
+pub struct Nvic<C>(PhantomData<C>);
+
+impl<C: Cores> Lines for Nvic<C> {
     const EACH: bool = true;
 
+    /// The kernel's own are not the user's.
     fn exists(line: u32) -> bool {
-        line < COUNT
+        line < COUNT && (0..C::NUMBER).all(|processor| !own(processor).any(|own| own == line))
     }
 
     fn enable(line: u32) {
-        let (this, bit) = (this(), 1 << (line % 32));
+        let (this, bit) = (this::<C>(), 1 << (line % 32));
         this.enabled.store(this.enabled.load(Relaxed) | bit, Relaxed);
         // SAFETY: a register of the controller; a zero bit changes nothing.
         unsafe { ENABLE.write_volatile(bit & !this.held_back.load(Relaxed)) };
     }
 
     fn disable(line: u32) {
-        let (this, bit) = (this(), 1 << (line % 32));
+        let (this, bit) = (this::<C>(), 1 << (line % 32));
         this.enabled.store(this.enabled.load(Relaxed) & !bit, Relaxed);
         // SAFETY: a register of the controller; a zero bit changes nothing.
         unsafe { DISABLE.write_volatile(bit) };
     }
 
     fn raise(line: u32) -> bool {
-        // SAFETY: a register of the controller; a zero bit changes nothing.
-        unsafe { PEND.write_volatile(1 << (line % 32)) };
+        raise(line);
         true
     }
 
     fn clear(line: u32) -> bool {
-        // SAFETY: a register of the controller; a zero bit changes nothing.
-        unsafe { UNPEND.write_volatile(1 << (line % 32)) };
+        clear(line);
         true
     }
 

@@ -4,8 +4,8 @@ use core::fmt::{self, Write};
 
 use rtos::Port;
 
-use crate::Rp2040;
 use crate::locks::with_terminal;
+use crate::{Both, Rp2040};
 
 const DATA: *mut u32 = 0x4003_4000 as *mut u32;
 const FLAGS: *const u32 = 0x4003_4018 as *const u32;
@@ -52,10 +52,10 @@ pub fn print(what: fmt::Arguments<'_>) {
 
 /// Prints text all of it at once, whichever processor prints too. For a program on both.
 pub fn print_alone(what: fmt::Arguments<'_>) {
-    let mask = Rp2040::lock();
+    let mask = Rp2040::<Both>::lock();
     with_terminal(|| print(what));
     // SAFETY: nothing follows.
-    unsafe { Rp2040::unlock(mask) };
+    unsafe { Rp2040::<Both>::unlock(mask) };
 }
 
 /// Ends the program with that status.

@@ -9,7 +9,7 @@ use rp2040::terminal;
 
 const STACK: usize = 1024;
 const LINE: u32 = 25;
-type Port = rp2040::Rp2040;
+type Port = rp2040::Rp2040<rp2040::Both>;
 type Model = rtos::Multi<1, false, true>;
 
 rp2040::image!(work::App);

@@ -11,7 +11,7 @@ mod set;
 
 use m0::{EXCEPTION, LINE, STACK, TRAP_SIZE, exit, print, trap};
 
-type Port = rp2040::Rp2040;
+type Port = rp2040::Rp2040<rp2040::Both>;
 type Model = rtos::Multi<2>;
 
 rp2040::image!(set::App);

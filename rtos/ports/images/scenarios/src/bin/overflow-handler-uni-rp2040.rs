@@ -11,7 +11,7 @@ mod overflow_handler;
 
 use m0::{HANDLERS, STACK, exit, print};
 
-type Port = rp2040::Rp2040;
+type Port = rp2040::Rp2040<rp2040::One>;
 type Model = rtos::Uni;
 
 rp2040::image!(overflow_handler::App);

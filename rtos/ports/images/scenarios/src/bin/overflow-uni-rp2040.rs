@@ -11,7 +11,7 @@ mod overflow;
 
 use m0::{STACK, exit, print};
 
-type Port = rp2040::Rp2040;
+type Port = rp2040::Rp2040<rp2040::One>;
 type Model = rtos::Uni;
 
 rp2040::image!(overflow::App);
