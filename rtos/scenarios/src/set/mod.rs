@@ -1,9 +1,9 @@
 //! The scenarios: what the kernel promises, played out. The same for every port and both models.
 //!
-//! The program that includes this gives `Port`, `Model`, `STACK`, `LINE`, `EXCEPTION` with `trap`,
-//! `print` and `exit`. There is one configuration for all
-//! scenarios, because a program that differs only in its objects takes as long to build. Its tasks have no work of their
-//! own: a scenario says what each [`plays`](play) before it activates it. A scenario leaves everything as it was.
+//! The program that includes this gives `Port`, `Model`, `STACK`, `LINE`, `EXCEPTION` with `trap` and `TRAP_SIZE`, `print` and
+//! `exit`. There is one configuration for all scenarios, because a program that differs only in its objects takes as long to
+//! build. Its tasks have no work of their own: a scenario says what each [`plays`](play) before it activates it. A scenario
+//! leaves everything as it was.
 //!
 //! Every file begins with its purpose and the list of its items; `step(n)` is what must be the n-th thing to happen.
 

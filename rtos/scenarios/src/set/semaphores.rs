@@ -2,7 +2,7 @@
 //!
 //! - (A) wai_sem takes what there is, sig_sem gives back, up to the most: E_QOVR
 //! - (B) tasks wait in the order in which they came
-//! - (C) or in that of their priorities
+//! - (C) or in that of their priorities, and among equals in which they came
 //! - (D) pol_sem and twai_sem: E_TMOUT
 //! - (E) rel_wai and ter_tsk of a task in the middle of the queue
 //! - (F) ini_sem: the waits end with E_DLT, the count is the first one
@@ -53,6 +53,28 @@ pub(super) fn run(cx: Cx) {
     same(SEM_PRI.sig(cx), Ok(()));
     same(SEM_PRI.sig(cx), Ok(()));
     step(6);
+    play(STRICT, |cx| {
+        same(SEM_PRI.wai(cx), Ok(()));
+        step(7);
+    });
+    play(HIGH, |cx| {
+        same(HIGH.chg_pri(Some(6), cx), Ok(()));
+        same(SEM_PRI.wai(cx), Ok(()));
+        step(8);
+    });
+    play(PEER, |cx| {
+        same(PEER.chg_pri(Some(6), cx), Ok(()));
+        same(SEM_PRI.wai(cx), Ok(()));
+        step(9);
+    });
+    same(STRICT.act(cx), Ok(()));
+    same(HIGH.act(cx), Ok(()));
+    same(PEER.act(cx), Ok(()));
+    same(PEER.chg_pri(Some(9), cx), Ok(()));
+    for _ in 0..3 {
+        same(SEM_PRI.sig(cx), Ok(()));
+    }
+    step(10);
 
     // (D)
     same(SEM.pol(cx), Err(Error::TMOUT));
@@ -65,11 +87,11 @@ pub(super) fn run(cx: Cx) {
     // (E)
     play(STRICT, |cx| {
         same(SEM.wai(cx), Ok(()));
-        step(8);
+        step(12);
     });
     play(HIGH, |cx| {
         same(SEM.wai(cx), Err(Error::RLWAI));
-        step(7);
+        step(11);
     });
     play(PEER, |cx| {
         let _ = SEM.wai(cx);
@@ -88,10 +110,10 @@ pub(super) fn run(cx: Cx) {
     // (F)
     play(HIGH, |cx| {
         same(SEM.wai(cx), Err(Error::DLT));
-        step(9);
+        step(13);
     });
     same(HIGH.act(cx), Ok(()));
     same(SEM.ini(cx), Ok(()));
     same(SEM.refer(cx), Ok((None, 1)));
-    step(10);
+    step(14);
 }
