@@ -73,6 +73,11 @@ impl Code {
         self.instructions.get(&address)
     }
 
+    /// All instructions, in the order of their addresses.
+    pub fn instructions(&self) -> impl Iterator<Item = &Instruction> {
+        self.instructions.values()
+    }
+
     /// The instructions of one function.
     pub fn of(&self, function: &str) -> Vec<&Instruction> {
         self.instructions.values().filter(|instruction| instruction.function == function).collect()

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What a program is built for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Model {
     /// One processor.
     Uni,
@@ -21,7 +21,7 @@ pub enum Model {
 }
 
 /// A port that runs without an operating system, with a board for one processor and one for two.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Platform {
     /// Cortex-M33: MPS2 AN505 and Musca-B1.
     M33,

@@ -58,7 +58,7 @@ fn as_it_is() {
 
 #[test]
 fn on_two_cortex_m33() {
-    let memory = "MEMORY { FLASH : ORIGIN = 0x10000000, LENGTH = 512K  RAM : ORIGIN = 0x30000000, LENGTH = 128K }\n\
+    let memory = "MEMORY { FLASH : ORIGIN = 0x10000000, LENGTH = 4M  RAM : ORIGIN = 0x30000000, LENGTH = 128K }\n\
                   INCLUDE m-profile.x\n";
     runs_on(Platform::M33, Model::Multi, "cortex-m33", "CortexM33<port::boards::MuscaB1>", memory);
 }

@@ -30,8 +30,8 @@ fn script(port: &str, model: &str) -> String {
         ("a9", _) => return "INCLUDE cortex-a9.x\n".to_string(),
         ("rp2040", _) => "FLASH : ORIGIN = 0x10000000, LENGTH = 2M  RAM : ORIGIN = 0x20000000, LENGTH = 256K",
         // MPS2 AN505, and Musca-B1.
-        (_, "uni") => "FLASH : ORIGIN = 0x10000000, LENGTH = 512K  RAM : ORIGIN = 0x38000000, LENGTH = 512K",
-        _ => "FLASH : ORIGIN = 0x10000000, LENGTH = 512K  RAM : ORIGIN = 0x30000000, LENGTH = 128K",
+        (_, "uni") => "FLASH : ORIGIN = 0x10000000, LENGTH = 4M  RAM : ORIGIN = 0x38000000, LENGTH = 512K",
+        _ => "FLASH : ORIGIN = 0x10000000, LENGTH = 4M  RAM : ORIGIN = 0x30000000, LENGTH = 128K",
     };
     format!("MEMORY {{ {memory} }}\nINCLUDE m-profile.x\n")
 }
