@@ -9,5 +9,6 @@ fn a_few_seconds_without_a_finding() {
     assert!(output.status.success(), "{said}");
     let audits =
         said.lines().last().and_then(|line| line.split(" steps, ").nth(1)?.split(' ').next()?.parse::<u64>().ok());
-    assert!(audits.is_some_and(|audits| audits > 1_000), "{said}");
+    // A twentieth of the usual: less means that tasks wait for what came long ago.
+    assert!(audits.is_some_and(|audits| audits > 20_000), "{said}");
 }
