@@ -1,5 +1,6 @@
 //! `rtos-inspect`: builds the programs for boards, runs them, counts and shows their instructions.
 
+use std::io::{self, ErrorKind::BrokenPipe, Write};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -73,8 +74,17 @@ impl Program {
 }
 
 fn main() -> Result<()> {
-    match Arguments::parse().command {
-        Action::Build(program) => println!("{}", program.build()?.path.display()),
+    let mut out = io::stdout();
+    match go(Arguments::parse().command, &mut out).and_then(|()| Ok(out.flush()?)) {
+        // Whoever reads, such as `head`, has seen enough.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == BrokenPipe) => Ok(()),
+        result => result,
+    }
+}
+
+fn go(command: Action, out: &mut impl Write) -> Result<()> {
+    match command {
+        Action::Build(program) => writeln!(out, "{}", program.build()?.path.display())?,
         Action::Run(program) => {
             let run = emulator::run(&program.build()?, Duration::from_secs(600), Told::AtOnce)?;
             if run.status != 0 {
@@ -88,29 +98,29 @@ fn main() -> Result<()> {
                 bail!("one passage was asked for")
             };
             for (count, times) in passages.counts() {
-                println!("{count} instructions, {times} times");
+                writeln!(out, "{count} instructions, {times} times")?;
             }
             for (cycles, times) in passages.cycles() {
-                println!("{cycles} cycles, {times} times");
+                writeln!(out, "{cycles} cycles, {times} times")?;
             }
             if show {
                 for &address in passages.each.last().map_or(&[][..], |passage| &passage.instructions) {
                     let text = code.at(address).map_or("?", |instruction| instruction.text.as_str());
-                    println!("{address:08x}  {text}");
+                    writeln!(out, "{address:08x}  {text}")?;
                 }
             }
         }
         Action::Table { platforms } => {
             let platforms = if platforms.is_empty() { Platform::ALL.to_vec() } else { platforms };
             for platform in platforms {
-                println!("{}", table::count(platform)?);
+                writeln!(out, "{}", table::count(platform)?)?;
             }
         }
         Action::Passages { platform, model } => {
             for (service, passages) in table::passages(platform, model)? {
                 for passage in passages.each {
                     let cycles = passage.cycles.map_or(String::new(), |cycles| format!(" {cycles}"));
-                    println!("{service} {}{cycles}", passage.instructions.len());
+                    writeln!(out, "{service} {}{cycles}", passage.instructions.len())?;
                 }
             }
         }
@@ -121,9 +131,9 @@ fn main() -> Result<()> {
                 bail!("the program has no function with '{function}' in its name");
             }
             for name in names {
-                println!("{name}:");
+                writeln!(out, "{name}:")?;
                 for instruction in code.of(name) {
-                    println!("  {:08x}  {}", instruction.address, instruction.text);
+                    writeln!(out, "  {:08x}  {}", instruction.address, instruction.text)?;
                 }
             }
         }
