@@ -77,6 +77,8 @@ pub(crate) struct Processor {
     pub(crate) thread: usize,
     /// The stack on which it is, unless it has left that and is on the idle task's.
     pub(crate) stack: Option<*const Saved>,
+    /// Whether it has a lock that processors share.
+    pub(crate) shares_lock: bool,
     /// The lock that it did not get.
     wants: Option<*const Flag>,
 }
@@ -90,6 +92,7 @@ impl Processor {
         alarm: None,
         thread: usize::MAX,
         stack: None,
+        shares_lock: false,
         wants: None,
     };
 }

@@ -30,6 +30,7 @@ impl Lock for Flag {
         let free = self.is_free();
         if free {
             self.0.store(machine::here() + 1, Relaxed);
+            machine::of_mine(|processor| processor.shares_lock = true);
         }
         journal::note(if free { "has it" } else { "finds it taken" });
         machine::want((!free).then_some(self));
@@ -40,6 +41,7 @@ impl Lock for Flag {
         machine::point(Step::GiveBack);
         assert_eq!(self.0.load(Relaxed), machine::here() + 1, "a lock is given back by who does not hold it");
         self.0.store(0, Relaxed);
+        machine::of_mine(|processor| processor.shares_lock = false);
     }
 }
 
@@ -102,6 +104,13 @@ fn unlock(mask: u8) {
     machine::point(Step::Unlock);
     machine::replace_mask(mask);
     take_interrupts();
+}
+
+/// What the other processor does comes between two looks of this one, also if it has its own lock only.
+fn clock() {
+    if !machine::of_mine(|processor| processor.shares_lock) {
+        machine::point(Step::Clock);
+    }
 }
 
 /// Stacks that are threads.
@@ -177,9 +186,11 @@ unsafe impl Port for Checked {
         interrupts::interrupt(processor);
     }
     fn now() -> u32 {
+        clock();
         machine::now()
     }
     fn alarm(after: u32) {
+        clock();
         interrupts::set_alarm(after);
     }
     fn mask_interrupts(priority: i32) -> u8 {

@@ -39,6 +39,8 @@ pub(crate) enum Step {
     Unlock,
     /// To what should run, after handlers.
     GiveWay,
+    /// Without a lock that processors share: to look at the clock, or to set its timer.
+    Clock,
     /// To the stack of the task of that number, or to an idle one if it is 0.
     Switch(usize),
 }
@@ -51,6 +53,7 @@ impl Step {
             Step::Interrupt(_) => "interrupts the other",
             Step::Unlock => "unlocks",
             Step::GiveWay => "looks what should run",
+            Step::Clock => "looks at the clock",
             Step::Switch(_) => "switches",
         }
     }
@@ -64,7 +67,8 @@ impl Step {
             Step::Try(_) | Step::GiveBack => Touches::LOCKS,
             Step::Interrupt(to) => Touches::SHARED.and(Touches::interrupts(to)),
             // Afterwards, whether it switched or not, the interrupts that have come are taken.
-            Step::GiveWay => Touches::SHARED.and(goes_on),
+            // And what is looked at with the clock: whether there are deadlines that the giant lock guards.
+            Step::GiveWay | Step::Clock => Touches::SHARED.and(goes_on),
             Step::Switch(task) => Touches::stack(task).and(goes_on),
             Step::Unlock => goes_on,
         }

@@ -1,8 +1,8 @@
 //! Programs with too many orders for all of them: some thousands at random, and such as few preemptions make.
 
-use rtos::{Anywhere, Current, Error, Timeout};
+use rtos::{Anywhere, Current, Domain, Error, InTask, Time, Timeout};
 use rtos_check::program::{Cx, Found, Program, meet, stay, tell};
-use rtos_check::world::{App, EVERYBODY, Who, Who::*, data_queue, event_flag, mutex, semaphore, task};
+use rtos_check::world::{App, EVERYBODY, Who, Who::*, alarm, data_queue, event_flag, mutex, semaphore, task};
 
 const RUNS: usize = 6_000;
 
@@ -67,6 +67,42 @@ fn three_tasks_pass_words_on_while_they_are_moved() {
         })
         .after(|| tell("left", data_queue().refer(Anywhere)));
     tried(found.at_random(RUNS, 4));
+}
+
+/// Waits so long, three times.
+fn wait_often<D: Domain>(who: &str, micros: u32, cx: InTask<D>) {
+    for _ in 0..3 {
+        let _ = Current::<App>::delay(micros, cx);
+    }
+    tell(who, ());
+}
+
+/// A processor that has only deadlines of its own sets its timer without the giant lock, whoever gives it others meanwhile:
+/// while it has others too, and when none of its own would let it look again.
+#[test]
+fn no_deadline_is_forgotten_whoever_sets_it() {
+    let found = Program::new()
+        .alarm(|_| tell("rings", ()))
+        .active_pinned::<0>(|cx| {
+            meet();
+            wait_often("own of 0", 10, cx);
+        })
+        .active_pinned::<1>(|cx| wait_often("own of 1", 30, cx))
+        .active(High0, |cx| wait_often("of 0", 15, cx))
+        .active(Main1, |cx| {
+            meet();
+            let _ = alarm().msta(20, Some(0), cx);
+            wait_often("of 1", 12, cx);
+            let _ = Time::<App>::adjust(-10, cx);
+            let _ = alarm().msta(15, Some(0), cx);
+        })
+        .with_slow_interrupts()
+        .at_random(RUNS, 4);
+    let all = "of 0: (); of 1: (); own of 0: (); own of 1: (); rings: ()";
+    for outcome in found.outcomes.keys() {
+        // The second start of the alarm may be before the first is due.
+        assert!(outcome.starts_with(all), "{outcome}");
+    }
 }
 
 /// What a task may do to another.

@@ -1,6 +1,6 @@
 //! Pinned tasks: their processor alone touches them, beside shared ones that others change at the same time.
 
-use rtos::{Anywhere, Current, System, Timeout};
+use rtos::{Anywhere, Current, System, Time, Timeout};
 use rtos_check::program::{Program, meet, stay, tell};
 use rtos_check::world::{App, Who::*, alarm, pinned_semaphore, pinned_task, semaphore, task};
 
@@ -98,14 +98,19 @@ fn the_time_of_a_pinned_task_passes_while_shared_ones_change() {
         .are(&["activates: Ok(()); is: Ok(Some(9)); runs: (); waits: Err(E_TMOUT)"]);
 }
 
-/// The timer of a processor without shared deadlines is set without the giant lock. This one gets a shared one meanwhile.
+/// Longer than any timer here is waited for.
+const LONG: u32 = 1_500_000;
+
+/// The timer of a processor without shared deadlines is set without the giant lock. This one gets a shared one meanwhile,
+/// and nothing else would let it look again.
 #[test]
 fn a_shared_deadline_comes_to_a_processor_that_had_only_its_own() {
     Program::new()
         .alarm(|_| tell("rings", System::<App>::processor()))
         .active_pinned::<0>(|cx| {
             meet();
-            tell("waits", pinned_semaphore::<0>().twai(Timeout::micros(100).unwrap(), cx));
+            tell("waits", Current::<App>::delay(20, cx));
+            tell("long wait", Current::<App>::delay(LONG, cx));
         })
         .active(Main1, |cx| {
             meet();
@@ -113,8 +118,27 @@ fn a_shared_deadline_comes_to_a_processor_that_had_only_its_own() {
         })
         .with_slow_interrupts()
         .with_preemptions(2)
-        .are(&["rings: 0; sets: Ok(()); waits: Err(E_TMOUT)"])
-        .at_least(20);
+        .are(&["rings: 0; sets: Ok(()); waits: Ok(())"])
+        .at_least(100);
+}
+
+/// adj_tim moves the deadlines of the other processor too, which takes no lock for its own.
+#[test]
+fn a_deadline_comes_nearer_while_its_processor_sets_its_timer() {
+    Program::new()
+        .active_pinned::<0>(|cx| tell("long wait", Current::<App>::delay(LONG, cx)))
+        .active(Main0, |cx| {
+            meet();
+            tell("waits", Current::<App>::delay(20, cx));
+        })
+        .active(Main1, |cx| {
+            meet();
+            tell("moves", Time::<App>::adjust(900_000, cx));
+        })
+        .with_slow_interrupts()
+        .with_preemptions(2)
+        .are(&["long wait: Ok(()); moves: Ok(()); waits: Ok(())"])
+        .at_least(100);
 }
 
 #[test]
