@@ -4,13 +4,15 @@
 //! object and task that is shared or pinned to this processor. What belongs to another one alone is left out, because that
 //! one may be changing it.
 //!
-//! It knows what may be, not what a service should have done: a wake-up that got lost leaves everything in order.
+//! It knows what may be, not what a service should have done: a wake-up that got lost leaves everything in order. That a
+//! processor does what it is to do, [`heard`] looks.
 //! A program that does not call it does not contain it.
 
 use core::fmt;
 
 use crate::cell::Held;
 use crate::context::{Anywhere, Shared};
+use crate::heap::after;
 use crate::kernel::Kernel;
 use crate::model::Model;
 use crate::processor::{Agenda, Processor};
@@ -43,6 +45,25 @@ pub fn audit<K: Kernel>() -> Result<bool, Finding> {
     let Ok(service) = Service::<K, Shared, Anywhere>::enter(Shared, Anywhere) else { return Ok(false) };
     let result = everything::<K>(service.here, service.held());
     service.leave(result.map(|()| true))
+}
+
+/// Looks whether this processor has heard of what it is to do: its timer is set to the first deadline, and the task runs
+/// that should. For a task that may be preempted. What has come but now is found too, so only what is found several times
+/// in a row is lost.
+pub fn heard<K: Kernel>() -> Result<(), Finding> {
+    let Ok(service) = Service::<K, Shared, Anywhere>::enter(Shared, Anywhere) else { return Ok(()) };
+    let (here, held) = (service.here, service.held());
+    let now = K::common().clock.now::<K>();
+    let armed = here.armed.get(held).map(|armed| after(armed, now));
+    let shared = crate::model::Only::get(&here.shared).and_then(|agenda| agenda.heap.first(held));
+    let firsts = [here.own.heap.first(held), shared];
+    let rings = firsts.into_iter().flatten().all(|(_, at)| armed.is_some_and(|armed| armed <= after(at, now)));
+    let (runs, next) = (service.running(), here.choose());
+    let gives_way = !here.dispatching.get(held) || core::ptr::eq(runs, next);
+    service.leave(
+        should(rings, "the timer is set to the first deadline", 0)
+            .and_then(|()| should(gives_way, "the task runs that should", next.number().unwrap_or(0))),
+    )
 }
 
 fn everything<K: Kernel>(here: &'static Processor<K>, held: Held<'_>) -> Result<(), Finding> {

@@ -49,7 +49,7 @@ mod testing;
 mod time;
 
 pub use alarm::{Alarm, AlarmBlock};
-pub use audit::{Finding, audit};
+pub use audit::{Finding, audit, heard};
 pub use context::{Anywhere, Context, Domain, InHandler, InTask, Kind, Known, Pinned, Placed, Shared};
 pub use cyclic::{Cyclic, CyclicBlock};
 pub use data_queue::{DataQueue, DataQueueBlock, DataQueueSetup};

@@ -11,6 +11,9 @@ const STACK: usize = 128 * 1024;
 /// How many shared tasks play.
 pub const PLAYERS: usize = 8;
 
+/// How many processors there are.
+pub const PROCESSORS: usize = <<App as rtos::Kernel>::Model as rtos::Model>::PROCESSORS;
+
 type Cx = InTask<Shared>;
 
 rtos_stress::objects! {

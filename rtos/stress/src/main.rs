@@ -5,9 +5,10 @@
 
 mod kernel;
 mod step;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Parser;
 
@@ -40,32 +41,6 @@ fn main() {
     });
     SEED.store(seed, Relaxed);
     println!("two processors, seed {seed}, {} s", arguments.seconds);
-    std::thread::spawn(move || watch(Duration::from_secs(arguments.seconds)));
+    watch::begin(Duration::from_secs(arguments.seconds));
     rtos_host::run::<kernel::App>()
-}
-
-/// Says how far it is, sees that it does not stand still, and ends it. This thread is none of the kernel's.
-fn watch(time: Duration) {
-    const STILL: Duration = Duration::from_secs(30);
-    let began = Instant::now();
-    let (mut before, mut moved, mut told) = (0, Instant::now(), Instant::now());
-    while began.elapsed() < time {
-        std::thread::sleep(Duration::from_millis(200));
-        let steps = STEPS.load(Relaxed);
-        if steps != before {
-            (before, moved) = (steps, Instant::now());
-        }
-        if moved.elapsed() > STILL {
-            println!("finding: nothing has happened for {} s, after {steps} steps", STILL.as_secs());
-            std::process::exit(1);
-        }
-        if told.elapsed() > Duration::from_secs(10) {
-            told = Instant::now();
-            println!("{:>5} s: {steps} steps, {} audits", began.elapsed().as_secs(), AUDITS.load(Relaxed));
-        }
-    }
-    OVER.store(true, Relaxed);
-    let (steps, audits, begun) = (STEPS.load(Relaxed), AUDITS.load(Relaxed), BEGUN.load(Relaxed));
-    println!("no finding in {} s: {steps} steps, {audits} audits, {begun} tasks begun", began.elapsed().as_secs());
-    std::process::exit(0);
 }

@@ -105,7 +105,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rtos::port::{Lock, Port};
 
 pub use interrupts::Signals;
-pub use machine::{print, read, run};
+pub use machine::{beside, print, read, run};
 pub use switch::Stacks;
 
 /// A Linux process.

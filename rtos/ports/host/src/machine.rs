@@ -307,6 +307,16 @@ pub(crate) fn start_processor(number: usize) {
     // What is meant for it from now on waits until it has begun.
 }
 
+/// Runs something that is none of the kernel's on the CPU of the processor of that number, beside it. To be called before
+/// the kernel runs.
+pub fn beside(processor: usize, work: impl FnOnce() + Send + 'static) {
+    let allowed = allowed_cpus();
+    std::thread::spawn(move || {
+        keep_on_cpu(processor, &allowed);
+        work();
+    });
+}
+
 /// Prints text, all of it at once, whoever else prints.
 pub fn print(what: std::fmt::Arguments<'_>) {
     let mask = lock();
