@@ -3,8 +3,8 @@
 //! The kernel is the real one; only the port is made up. Each stack is a thread of shuttle, of which one runs at a time,
 //! and a processor is whose turn it is among those stacks: a switch gives the turn to another, a migration takes a stack
 //! along to the other processor. Wherever a processor does something that another one can see (it tries for a lock, gives
-//! it back, interrupts another, unlocks itself, switches, looks at the clock) shuttle is asked which processor goes on. Time is a third that
-//! can go on: it passes from one deadline to the next, at any such moment.
+//! it back, interrupts another, unlocks itself, switches, looks at the clock) shuttle is asked which processor goes on.
+//! Time is a third that can go on: it passes from one deadline to the next, at any such moment.
 //!
 //! - [`machine`]: processors, and who can go on
 //! - [`interrupts`], [`stack`] and [`journal`]: what the name says

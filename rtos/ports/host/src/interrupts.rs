@@ -33,9 +33,10 @@ pub(crate) fn level(priority: i32) -> u8 {
     priority.clamp(HIGHEST, 0).unsigned_abs() as u8
 }
 
-/// By which a thread is told that something is pending.
+/// By which a thread is told that something is pending. One of those that the system does not queue: several are one, and
+/// none is refused because too many wait.
 pub(crate) fn signal() -> i32 {
-    libc::SIGRTMIN() + 1
+    libc::SIGURG
 }
 
 /// By which the timer rings.
