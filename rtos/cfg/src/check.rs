@@ -148,13 +148,14 @@ impl Checker<'_> {
             "CRE_TSK" => {
                 let attribute = given.attribute(0x03)?;
                 let least = self.target.minimum_stack() as i64;
-                let stack = given.number("the size of the stack", i64::MIN, 1 << 30)?;
+                let stack = given.number("the size of the stack", i64::MIN, i64::MAX)?;
                 if stack < least {
                     let what = format!(
                         "the stack has {stack} bytes, and this target needs at least {least}: TARGET_MIN_STKSZ, and what the task needs besides (E_PAR)"
                     );
                     return Err(Fault::new(given.place("the size of the stack"), what));
                 }
+                given.number("the size of the stack", least, 1 << 30)?;
                 What::Task {
                     active: attribute & 1 != 0,
                     queues: attribute & 2 == 0,

@@ -82,7 +82,7 @@ impl<'a> Given<'a> {
         if is_name(&name.text) {
             Ok(name)
         } else {
-            Err(Fault::new(&name.place, format!("'{}' is not a name", name.text)))
+            Err(Fault::new(&name.place, format!("'{}' is not a name in C (E_PAR)", name.text)))
         }
     }
 

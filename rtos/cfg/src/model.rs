@@ -194,9 +194,14 @@ pub fn names(items: &[Item], present: impl Fn(usize) -> bool) -> BTreeMap<&'stat
     names
 }
 
+/// The words of C, which are no names.
+const WORDS: &str = "auto break case char const continue default do double else enum extern float for goto if inline int \
+    long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm";
+
 /// Whether C takes it for a name.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty()
+        && !WORDS.split_whitespace().any(|word| word == text)
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !text.starts_with(|c: char| c.is_ascii_digit())
 }

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::shape::Shape;
 use crate::text::clean;
 use crate::{Fault, Place};
 
@@ -43,6 +44,16 @@ impl Item {
             Item::Statement(statement) if statement.name.starts_with("CRE_") => statement.arguments.first(),
             _ => None,
         }
+    }
+
+    /// The function that a statement names, if it has its shape.
+    pub fn function(&self) -> Option<&str> {
+        let Item::Statement(statement) = self else { return None };
+        let fields = Shape::of(&statement.name)?.fields(statement).ok()?;
+        fields.into_iter().find_map(|((name, _), argument)| match argument {
+            Argument::Text(text, _) if name == "the function" => Some(text.as_str()),
+            _ => None,
+        })
     }
 }
 
@@ -153,6 +164,11 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Item>, Fault> {
                 }
                 class = Some((of.clone(), place));
                 reader.expect("{", "after CLASS(…)")?;
+            } else if reader.rest.starts_with('{') {
+                return Err(Fault::new(
+                    &place,
+                    format!("there is no block {name}(…) {{ }}; the only one is CLASS (E_RSFN)"),
+                ));
             } else {
                 reader.expect(";", &format!("after {name}(…)"))?;
                 items.push(Item::Statement(Statement { name, arguments, class: class.clone(), place }));

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::Fault;
 use crate::model::is_name;
 use crate::parse::{Argument, Item};
 use crate::shape::{Kind, Shape};
@@ -37,6 +38,10 @@ pub fn compute(items: &[Item], target: Target, include: &[&Path], defines: &[Str
         {
             let what = format!("#error '{text}' is a word of kernel.h already (E_OBJ)");
             writeln!(source, "#ifdef {text}\n{}\n{what}\n#endif", place.directive())?;
+            // Whose declaration could not be read, as the name stands for a number.
+            if items.iter().filter_map(Item::function).any(|function| function == text) {
+                bail!("{}", Fault::new(place, format!("'{text}' is the name of a function too (E_OBJ)")));
+            }
         }
     }
     writeln!(source, "#include \"kernel_cfg.h\"")?;
@@ -76,9 +81,20 @@ pub fn compute(items: &[Item], target: Target, include: &[&Path], defines: &[Str
 
 /// What a compiler says of a source that is made here, without its own names.
 pub(crate) fn told(said: &str) -> String {
-    let lines =
-        said.lines().filter(|line| !line.contains(": In function ") && !line.contains(": note: each undeclared"));
-    lines.collect::<Vec<_>>().join("\n")
+    let strange = |line: &str| line.contains(": In function ") || line.contains(": note: each undeclared");
+    let mut told = Vec::new();
+    for line in said.lines().filter(|line| !strange(line)) {
+        match line.split_once(": note: in expansion of macro") {
+            // What cannot be written as a number is told of where it was to be written.
+            Some((place, _)) if told.last().is_some_and(|last: &String| last.contains("impossible constraint")) => {
+                told.pop();
+                told.push(format!("{place}: error: a number was expected (E_PAR)"));
+            }
+            _ => told.push(line.to_string()),
+        }
+    }
+    told.dedup();
+    told.join("\n")
 }
 
 fn read(assembly: &str) -> Values {

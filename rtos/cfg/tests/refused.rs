@@ -93,7 +93,15 @@ fn values_out_of_their_ranges() {
         ("DEF_OVR({ 0, one }); DEF_OVR({ 0, two });", "there is an overrun handler already, at app.cfg:3 (E_OBJ)"),
         ("DEF_EXC(4, { 0, one }); DEF_EXC(4, { 0, two });", "exception 4 has a handler already, at app.cfg:3 (E_OBJ)"),
         ("CRE_XYZ(A, { 0 });", "there is no static API 'CRE_XYZ' (E_RSFN)"),
-        ("CRE_SEM(1A, { 0, 0, 1 });", "'1A' is not a name"),
+        ("CRE_SEM(1A, { 0, 0, 1 });", "'1A' is not a name in C (E_PAR)"),
+        ("CRE_SEM(int, { 0, 0, 1 });", "'int' is not a name in C (E_PAR)"),
+        ("CRE_TSK(task, { 0, 0, task, 5, 65536, NULL });", "'task' is the name of a function too (E_OBJ)"),
+        ("CRE_SEM(A, { 0, \"5\", 1 });", "a number was expected (E_PAR)"),
+        (
+            "CRE_TSK(A, { 0, 0, task, 5, 1LL << 40, NULL });",
+            "the size of the stack is 1099511627776, and must be from 32768 to 1073741824 (E_PAR)",
+        ),
+        ("DOMAIN(D) { CRE_SEM(A, { 0, 0, 1 }); }", "there is no block DOMAIN(…) { }; the only one is CLASS (E_RSFN)"),
         (
             "DEF_ICS({ 0, 0 });",
             "there is no static API 'DEF_ICS'; leave it out, the port has the stack of handlers (E_RSFN)",
