@@ -11,6 +11,9 @@ const STACK: usize = 128 * 1024;
 /// How many shared tasks play.
 pub const PLAYERS: usize = 8;
 
+/// How many tasks play, shared or not.
+pub const TASKS: i32 = 12;
+
 /// How many processors there are.
 pub const PROCESSORS: usize = <<App as rtos::Kernel>::Model as rtos::Model>::PROCESSORS;
 
@@ -32,7 +35,8 @@ rtos_stress::objects! {
         OWN0_LOW: Pinned<0> = Task::create(|cx: InTask<Pinned<0>>| own_worker(10, cx)).priority(9).stack(STACK).active();
         OWN1: Pinned<1> = Task::create(|cx: InTask<Pinned<1>>| own_worker(11, cx)).priority(5).stack(STACK).active();
         OWN1_LOW: Pinned<1> = Task::create(|cx: InTask<Pinned<1>>| own_worker(12, cx)).priority(9).stack(STACK).active();
-        JANITOR: Shared = Task::create(janitor).priority(1).stack(STACK).active();
+        JANITOR0: Shared = Task::create(|cx: Cx| janitor(0, cx)).priority(1).stack(STACK).active();
+        JANITOR1: Pinned<1> = Task::create(|cx: InTask<Pinned<1>>| janitor(1, cx)).priority(1).stack(STACK).active();
     }
     cyclics {
         C1: Shared = Cyclic::create(700, |cx: InHandler<Shared>| in_handler(13, cx)).started();

@@ -10,20 +10,23 @@ use crate::{AUDITS, BEGUN, OVER, STEPS};
 
 /// How often it looks, and how often each CPU says that it goes on.
 const PAUSE: Duration = Duration::from_millis(200);
-/// After how many of these without a step that is a finding: 30 s.
-const STILL: u32 = 150;
+/// A processor that does not go on for so many beats of its CPU stands still.
+const STILL: u32 = 12;
 
 /// How often the CPU of each processor has gone on. A virtual machine's may stand still for longer than any kernel would.
 static BEATS: [AtomicU32; PROCESSORS] = [const { AtomicU32::new(0) }; PROCESSORS];
 
-/// How often the slower of them has.
-pub fn beats() -> u32 {
-    BEATS.iter().map(|beats| beats.load(Relaxed)).min().unwrap_or(0)
+/// At which beat each processor has last gone on.
+static WENT_ON: [AtomicU32; PROCESSORS] = [const { AtomicU32::new(0) }; PROCESSORS];
+
+/// Says that a processor goes on.
+pub fn goes_on(processor: usize) {
+    WENT_ON[processor].store(BEATS[processor].load(Relaxed), Relaxed);
 }
 
-/// Whether it is time to rest: for three seconds of every thirteen.
+/// Whether it is time to rest: for five seconds of every thirteen.
 pub fn quiet() -> bool {
-    beats() % 64 >= 48
+    BEATS[0].load(Relaxed) % 64 < 24
 }
 
 /// Begins to watch, before the kernel runs.
@@ -42,15 +45,16 @@ pub fn begin(time: Duration) {
 /// Says how far it is, sees that it does not stand still, and ends it. This thread is none of the kernel's.
 fn watch(time: Duration) {
     let began = Instant::now();
-    let (mut before, mut moved, mut told) = (0, 0, Instant::now());
+    let mut told = Instant::now();
     while began.elapsed() < time {
         thread::sleep(PAUSE);
         let steps = STEPS.load(Relaxed);
-        if steps != before {
-            (before, moved) = (steps, beats());
-        }
-        if beats() - moved > STILL {
-            println!("finding: nothing has happened for {STILL} times {PAUSE:?}, after {steps} steps\n{}", threads());
+        let stands_still = |processor: &usize| {
+            let went_on = WENT_ON[*processor].load(Relaxed);
+            BEATS[*processor].load(Relaxed) - went_on > STILL
+        };
+        if let Some(processor) = (0..PROCESSORS).find(stands_still) {
+            println!("finding: processor {processor} stands still, after {steps} steps\n{}", threads());
             // With all that there is to be seen, for who lets the system keep it.
             std::process::abort();
         }

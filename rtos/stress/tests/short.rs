@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
+/// Five of them everybody rests.
 #[test]
 fn a_few_seconds_without_a_finding() {
-    let output = Command::new(env!("CARGO_BIN_EXE_rtos-stress")).args(["--seconds", "5"]).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_rtos-stress")).args(["--seconds", "12"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}");
     let audits =
