@@ -267,6 +267,7 @@ fn look(program: &Program) {
             Ok(looked) => assert!(looked, "the oracle could not look"),
             Err(finding) => panic!("when nothing goes on any more: {finding:?}"),
         }
+        assert_eq!(rtos::heard::<App>(), Ok(()), "processor {number}, when nothing goes on any more");
         let running = System::<App>::get_tid(Anywhere).expect("the processor is unlocked");
         assert_eq!(running, highest(number), "what processor {number} runs, and what it should");
     }

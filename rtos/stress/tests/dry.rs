@@ -237,6 +237,7 @@ fn runs_the_highest<K: Kernel>(processor: usize) -> bool {
     if waits || System::<K>::sns_dpn() {
         return true;
     }
+    assert_eq!(rtos::heard::<K>(), Ok(()), "processor {processor}");
     let nth = |priority| System::<K>::get_nth(Some(priority), 0, rtos::Anywhere).expect("there is that priority");
     System::<K>::get_tid(rtos::Anywhere) == Ok((1..=16).find_map(nth))
 }
