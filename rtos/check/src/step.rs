@@ -64,7 +64,8 @@ impl Step {
             // Up to the next step it is in the section that the lock guards, if it has the lock.
             // SAFETY: the lock is one of the kernel's, which lives as long as the run.
             Step::Try(flag) if unsafe { (*flag).is_free() } => Touches::LOCKS.and(Touches::SHARED),
-            Step::Try(_) | Step::GiveBack => Touches::LOCKS,
+            Step::Try(_) => Touches::LOCKS,
+            Step::GiveBack => Touches::LOCKS.and(goes_on),
             Step::Interrupt(to) => Touches::SHARED.and(Touches::interrupts(to)),
             // Afterwards, whether it switched or not, the interrupts that have come are taken.
             // And what is looked at with the clock: whether there are deadlines that the giant lock guards.

@@ -9,15 +9,15 @@ use std::ptr;
 use rtos::storage::{PoolEntry, PoolMemory, Slot, Word};
 use rtos::{
     Alarm, AlarmBlock, Common, CyclicBlock, DataQueue, DataQueueBlock, Domain, EventFlag, EventFlagBlock, Interrupt,
-    Kernel, MemoryPool, MemoryPoolBlock, MessageBufferBlock, Multi, Mutex, MutexBlock, Numbered, Pinned, Placed,
-    PriorityDataQueueBlock, Processor, Semaphore, SemaphoreBlock, Shared, SpinLock, SpinLockBlock, Stack, Task,
-    TaskSetup, Tcb,
+    Kernel, MemoryPool, MemoryPoolBlock, MessageBufferBlock, Multi, Mutex, MutexBlock, Numbered, OverrunHandler,
+    Pinned, Placed, PriorityDataQueueBlock, Processor, Semaphore, SemaphoreBlock, Shared, SpinLock, SpinLockBlock,
+    Stack, System, Task, TaskSetup, Tcb,
 };
 
 use crate::interrupts;
 use crate::machine::PROCESSORS;
 use crate::port::Checked;
-use crate::program;
+use crate::program::{self, tell};
 
 /// The kernel that is checked.
 pub struct App;
@@ -290,7 +290,7 @@ pub fn pool() -> MemoryPool<App, Shared> {
 unsafe impl Kernel for App {
     type Port = Checked;
     type Model = Multi<PROCESSORS>;
-    type Overrun = rtos::Without;
+    type Overrun = rtos::With;
 
     unsafe fn processor(number: usize) -> &'static Processor<Self> {
         &world().processors[number]
@@ -343,7 +343,8 @@ unsafe impl Kernel for App {
         &[]
     }
 
-    fn overrun() -> Option<&'static rtos::OverrunHandler<Self>> {
-        None
+    fn overrun() -> Option<&'static OverrunHandler<Self>> {
+        static USED_UP: OverrunHandler<App> = OverrunHandler::new(|cx, _| tell("used up", System::<App>::get_tid(cx)));
+        Some(&USED_UP)
     }
 }

@@ -336,9 +336,9 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
 #[inline(always)]
 pub(crate) fn dispatch<K: Kernel>(here: &'static Processor<K>, current: &'static Tcb<K>, next: &'static Tcb<K>) {
     crate::overrun::leave(current);
-    crate::overrun::go_on(here, next);
     // SAFETY: the caller has locked the processor, whose own this is.
     here.running.set(next, unsafe { Held::assume() });
+    crate::overrun::go_on(here, next);
     // SAFETY: the processor is locked, `current` runs, and `next` is ready, so it was prepared or saved.
     unsafe { StacksOf::<K>::switch(&current.saved, &next.saved) };
 }

@@ -5,6 +5,7 @@
 //! - `handlers`: handlers of notifications
 //! - `migration`: mig_tsk
 //! - `mutex`: mutexes with inheritance
+//! - `overrun`: limits of the processor time of tasks
 //! - `pinned`: pinned tasks beside shared ones
 //! - `priority`: chg_pri and rot_rdq
 //! - `queue`: data queues, event flags and memory pools
@@ -20,6 +21,7 @@ mod handlers;
 mod large;
 mod migration;
 mod mutex;
+mod overrun;
 mod pinned;
 mod priority;
 mod queue;

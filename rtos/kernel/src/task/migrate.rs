@@ -129,9 +129,9 @@ unsafe extern "C-unwind" fn moved<K: Kernel>(here: *const ()) -> ! {
     }
     let next = here.choose();
     service.release();
-    crate::overrun::go_on(here, next);
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
+    crate::overrun::go_on(here, next);
     // SAFETY: the processor is locked and `next` is ready or the idle task, so it was prepared or saved.
     unsafe { StacksOf::<K>::resume(&next.saved) }
 }

@@ -56,9 +56,9 @@ unsafe extern "C-unwind" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
     bury_one(&service, me);
     let next = service.choose();
     service.release();
-    crate::overrun::go_on(here, next);
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
+    crate::overrun::go_on(here, next);
     // SAFETY: the processor is locked and `next` is ready or the idle task, so it was prepared or saved.
     unsafe { StacksOf::<K>::resume(&next.saved) }
 }
