@@ -93,6 +93,7 @@ pub(crate) fn told(said: &str) -> String {
             _ => told.push(line.to_string()),
         }
     }
+    // Once, not for each piece of the number.
     told.dedup();
     told.join("\n")
 }

@@ -65,11 +65,13 @@ impl Step {
             // SAFETY: the lock is one of the kernel's, which lives as long as the run.
             Step::Try(flag) if unsafe { (*flag).is_free() } => Touches::LOCKS.and(Touches::SHARED),
             Step::Try(_) => Touches::LOCKS,
+            // What follows is without the lock.
             Step::GiveBack => Touches::LOCKS.and(goes_on),
             Step::Interrupt(to) => Touches::SHARED.and(Touches::interrupts(to)),
             // Afterwards, whether it switched or not, the interrupts that have come are taken.
-            // And what is looked at with the clock: whether there are deadlines that the giant lock guards.
-            Step::GiveWay | Step::Clock => Touches::SHARED.and(goes_on),
+            Step::GiveWay => Touches::SHARED.and(goes_on),
+            // Besides the clock it looks whether there are deadlines that the giant lock guards.
+            Step::Clock => Touches::SHARED.and(goes_on),
             Step::Switch(task) => Touches::stack(task).and(goes_on),
             Step::Unlock => goes_on,
         }
