@@ -1,25 +1,28 @@
-//! The oracle: whether everything that the kernel keeps fits together.
+//! The audit: a check that all that the kernel keeps fits together.
 //!
-//! It looks, under the giant lock, at the shared agenda of every processor, at the own agenda of this one, and at every
-//! object and task that is shared or pinned to this processor. What belongs to another one alone is left out, because that
-//! one may be changing it.
+//! The audit looks, under the giant lock, at the shared agenda of every processor, at the own agenda of this one, and
+//! at every object and task that is shared or pinned to this processor. What belongs to another processor alone is left
+//! out, because that processor may be changing it.
 //!
-//! It knows what may be, not what a service should have done: a wake-up that got lost leaves everything in order. That a
-//! processor does what it is to do, [`heard`] looks.
-//! A program that does not call it does not contain it.
+//! The audit knows which states are possible, not which state a service should have made: after a lost wake-up
+//! everything still fits together. [`heard`] looks whether this processor has heard of all that it has to do. A program
+//! that calls neither does not contain them.
 
 use core::fmt;
 
-use crate::cell::Held;
-use crate::context::{Anywhere, Shared};
-use crate::heap::after;
+use crate::base::cell::Held;
+use crate::base::context::{Anywhere, Shared};
+use crate::base::heap::after;
+use crate::base::model::{Model, Only};
+use crate::base::ready::PRIORITIES;
+use crate::base::ring::{Queued, Ring};
 use crate::kernel::Kernel;
-use crate::model::Model;
-use crate::processor::{Agenda, Processor};
-use crate::ready::PRIORITIES;
-use crate::ring::Ring;
-use crate::service::{Queue, Service};
-use crate::task::{State, Tcb, Waiting};
+use crate::service::accounting;
+use crate::service::frame::Service;
+use crate::state::processor::{Agenda, Processor};
+use crate::state::queue::Queue;
+use crate::state::tcb::{State, Tcb};
+use crate::state::waiting::Waiting;
 
 /// Something that does not fit.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,15 +50,15 @@ pub fn audit<K: Kernel>() -> Result<bool, Finding> {
     service.leave(result.map(|()| true))
 }
 
-/// Looks whether this processor has heard of what it is to do: its timer is set to the first deadline, and the task runs
-/// that should. For a task that may be preempted. What has come but now is found too, so only what is found several times
-/// in a row is lost.
+/// Looks whether this processor has heard of what it is to do: its timer is set to the first deadline, and the task
+/// runs that should. For a task that may be preempted. What has come but now is found too, so only what is found
+/// several times in a row is lost.
 pub fn heard<K: Kernel>() -> Result<(), Finding> {
     let Ok(service) = Service::<K, Shared, Anywhere>::enter(Shared, Anywhere) else { return Ok(()) };
     let (here, held) = (service.here, service.held());
-    let now = K::common().clock.now::<K>();
+    let now = K::common().clock.now();
     let armed = here.armed.get(held).map(|armed| after(armed, now));
-    let shared = crate::model::Only::get(&here.shared).and_then(|agenda| agenda.heap.first(held));
+    let shared = here.shared.get().and_then(|agenda| agenda.heap.first(held));
     let firsts = [here.own.heap.first(held), shared];
     let rings = firsts.into_iter().flatten().all(|(_, at)| armed.is_some_and(|armed| armed <= after(at, now)));
     let (runs, next) = (service.running(), here.choose());
@@ -70,7 +73,7 @@ fn everything<K: Kernel>(here: &'static Processor<K>, held: Held<'_>) -> Result<
     agenda(&here.own, here, held)?;
     for number in 0..K::Model::PROCESSORS {
         let processor = Processor::<K>::of(number);
-        if let Some(shared) = crate::model::Only::get(&processor.shared) {
+        if let Some(shared) = processor.shared.get() {
             agenda(shared, processor, held)?;
         }
     }
@@ -79,7 +82,7 @@ fn everything<K: Kernel>(here: &'static Processor<K>, held: Held<'_>) -> Result<
         if entry.domain.0.is_none_or(|place| place == me) {
             let agenda = if entry.domain.0.is_none() { shared_agenda_of(entry.block) } else { &here.own };
             task(entry.block, agenda, index + 1, held)?;
-            let counts = crate::overrun::is_sound(here, entry.block, held);
+            let counts = accounting::is_sound(here, entry.block, held);
             should(counts, "only the time of the task that runs is counted", index + 1)?;
         }
     }
@@ -88,7 +91,7 @@ fn everything<K: Kernel>(here: &'static Processor<K>, held: Held<'_>) -> Result<
 
 /// The agenda that a shared task is in when it can run.
 fn shared_agenda_of<K: Kernel>(tcb: &Tcb<K>) -> &'static Agenda<K> {
-    match crate::model::Only::get(&tcb.home) {
+    match tcb.home.get() {
         Some(home) => home.processor.get().shared(),
         None => Processor::<K>::of(0).shared(),
     }
@@ -105,8 +108,12 @@ fn agenda<K: Kernel>(agenda: &Agenda<K>, of: &'static Processor<K>, held: Held<'
             "a bit says whether a queue is empty",
             0,
         )?;
+        let mut before = 0;
         for tcb in queue.iter(held) {
             let number = tcb.number().unwrap_or(0);
+            let in_order = !Tcb::<K>::is_by_sub_rank(priority) || tcb.sub_rank() >= before;
+            should(in_order, "a queue by sub-priority is in order", number)?;
+            before = tcb.sub_rank();
             should(tcb.state.get(held) == State::Ready, "who is in a ready queue is ready", number)?;
             should(usize::from(tcb.priority.get()) == priority, "the queue is that of the priority", number)?;
         }
@@ -114,15 +121,15 @@ fn agenda<K: Kernel>(agenda: &Agenda<K>, of: &'static Processor<K>, held: Held<'
     }
     let expected = top.unwrap_or(of.idle());
     should(core::ptr::eq(agenda.ready.top(), expected), "the top is the first of the highest queue", 0)?;
-    should(agenda.heap.is_sound(K::common().clock.now::<K>(), held), "the heap is in order, and knows its places", 0)
+    should(agenda.heap.is_sound(K::common().clock.now(), held), "the heap is in order, and knows its places", 0)
 }
 
 /// The links of a queue go round in both directions.
-fn ring<K: Kernel>(queue: &Ring<K>, held: Held<'_>) -> bool {
+fn ring<K: Kernel>(queue: &Ring<Tcb<K>>, held: Held<'_>) -> bool {
     queue.is_sound(K::tasks().len(), held)
 }
 
-fn contains<K: Kernel>(queue: &Ring<K>, tcb: &Tcb<K>, held: Held<'_>) -> bool {
+fn contains<K: Kernel>(queue: &Ring<Tcb<K>>, tcb: &Tcb<K>, held: Held<'_>) -> bool {
     queue.iter(held).any(|other| core::ptr::eq(other, tcb))
 }
 
@@ -147,11 +154,11 @@ fn task<K: Kernel>(tcb: &'static Tcb<K>, agenda: &Agenda<K>, number: usize, held
         should(!tcb.queued.get(held), "who is dormant has no activation queued", number)?;
         should(tcb.priority.get() == tcb.initial_priority(), "who is dormant has its first priority", number)?;
     }
-    should(crate::mutex::is_settled(tcb, held), "the priority is what base and mutexes make", number)
+    should(tcb.is_settled(held), "the priority is what base and mutexes make", number)
 }
 
 /// A queue of an object: sound, in order, and of tasks that wait for that.
-fn queue<K: Kernel>(queue: &'static Queue<K>, number: usize, held: Held<'_>) -> Result<(), Finding> {
+fn queue<K: Kernel>(queue: &'static Queue<Tcb<K>>, number: usize, held: Held<'_>) -> Result<(), Finding> {
     should(ring(&queue.tasks, held), "the links of an object's queue go round", number)?;
     let mut before = 0;
     for tcb in queue.tasks.iter(held) {
@@ -202,7 +209,7 @@ fn objects<K: Kernel>(me: u8, held: Held<'_>) -> Result<(), Finding> {
         should(block.is_sound(held), "a mutex has an owner, who has it, if anybody waits", number)?;
     });
     each!(message_buffers, |block, number| {
-        queue(&block.senders, number, held)?;
+        queue(&block.messages.senders, number, held)?;
         queue(&block.receivers, number, held)?;
         should(block.is_sound(held), "a message buffer's messages are where they should be", number)?;
     });

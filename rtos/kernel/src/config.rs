@@ -1,4 +1,4 @@
-//! The static configuration: `kernel!`.
+//! The static configuration: the macro `kernel!`.
 
 /// Makes a kernel: a type, and a static handle for each of its objects.
 ///
@@ -19,15 +19,15 @@
 /// ```
 ///
 /// The sections are `tasks`, `semaphores`, `event_flags`, `data_queues`, `priority_data_queues`, `mutexes`,
-/// `message_buffers`, `memory_pools`, `cyclics`, `alarms`, `spin_locks`, `interrupts`, `exceptions`, `overrun`, `initialise`,
-/// `initialise_each`, `terminate_each` and `terminate`, in that order, each if there is something to say. An object's number
-/// in the C interface is its place in its section, from 1. Names that begin with `KERNEL_` are the macro's own. What cannot
-/// be, such as a stack that is too small, does not compile; the error names the line.
+/// `message_buffers`, `memory_pools`, `cyclics`, `alarms`, `spin_locks`, `interrupts`, `exceptions`, `overrun`,
+/// `sub_priorities` (an array of priorities), `initialise`, `initialise_each`, `terminate_each` and `terminate`, in that order, each if there is something to say.
+/// An object's number in the C interface is its place in its section, from 1. Names that begin with `KERNEL_` are the
+/// macro's own. What cannot be, such as a stack that is too small, does not compile; the error names the line.
 #[macro_export]
 macro_rules! kernel {
     (
         $(#[$about:meta])*
-        $public:vis struct $kernel:ident: Kernel<Port = $port:ty, Model = $model:ty>;
+        $public:vis struct $kernel:ident: Kernel<Port = $port:ty, Model = $model:ty $(, Restricted = $restricted:ty)?>;
         $(tasks { $($task:ident: $task_domain:ty = $task_setup:expr;)* })?
         $(semaphores { $($semaphore:ident: $semaphore_domain:ty = $semaphore_setup:expr;)* })?
         $(event_flags { $($flag:ident: $flag_domain:ty = $flag_setup:expr;)* })?
@@ -42,6 +42,7 @@ macro_rules! kernel {
         $(interrupts { $($interrupt:expr;)* })?
         $(exceptions { $($exception:expr;)* })?
         $(overrun $overrun:expr;)?
+        $(sub_priorities $sub_priorities:expr;)?
         $(initialise $initialise:expr;)?
         $(initialise_each $initialise_each:expr;)?
         $(terminate_each $terminate_each:expr;)?
@@ -144,12 +145,18 @@ macro_rules! kernel {
                 $crate::Exception::checked(&[$($($exception),*)?], KERNEL_PROCESSORS);
             static KERNEL_OVERRUN: &[$crate::OverrunHandler<$kernel>] = &[$($overrun)?];
 
-            // SAFETY: the statics are those above, which nothing else can name.
-            unsafe impl $crate::Kernel for $kernel {
+            impl $crate::Config for $kernel {
                 type Port = $port;
                 type Model = $model;
                 type Overrun = $crate::presence!($($overrun)?);
+                type Restricted = $crate::or_without!($($restricted)?);
+                type SubPriorities = $crate::presence!($($sub_priorities)?);
+                const BY_SUB_PRIORITY: u32 = 0 $(| $crate::storage::sub_priorities(&$sub_priorities))?;
+                type Processor = $crate::Processor<$kernel>;
+            }
 
+            // SAFETY: the statics are those above, which nothing else can name.
+            unsafe impl $crate::Storage for $kernel {
                 #[inline(always)]
                 unsafe fn processor(number: usize) -> &'static $crate::Processor<Self> {
                     // SAFETY: the caller says that there is that one.
@@ -166,6 +173,10 @@ macro_rules! kernel {
                 }
 
                 $crate::table!($kernel, tasks, Tcb, [$($($task),*)?]);
+            }
+
+            // SAFETY: as above.
+            unsafe impl $crate::Kernel for $kernel {
                 $crate::table!($kernel, semaphores, SemaphoreBlock, [$($($semaphore),*)?]);
                 $crate::table!($kernel, event_flags, EventFlagBlock, [$($($flag),*)?]);
                 $crate::table!($kernel, data_queues, DataQueueBlock, [$($($queue),*)?]);
@@ -218,6 +229,18 @@ macro_rules! presence {
     };
     ($given:expr) => {
         $crate::With
+    };
+}
+
+/// A type, or that nothing is there.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! or_without {
+    () => {
+        $crate::Without
+    };
+    ($given:ty) => {
+        $given
     };
 }
 

@@ -1,11 +1,11 @@
-//! For the unit tests: a port without a machine, and kernels of a few tasks whose queues are tested by themselves. Nothing
-//! of these kernels runs.
+//! Kernels for unit tests: a port without a machine, and a few tasks whose queues are tested by themselves. They are
+//! never started.
 
 use core::fmt;
 
-use crate::cell::Held;
-use crate::context::{InTask, Shared};
-use crate::port::{Lines, Lock, Next, Port, Saved, Stacks};
+use crate::base::cell::Held;
+use crate::base::context::{InTask, Shared};
+use crate::base::port::{Lines, Lock, Next, Port, Saved, Stacks};
 
 /// No machine.
 pub struct Nothing;

@@ -1,12 +1,12 @@
-//! Cells that only the holder of a lock opens.
+//! Cells, which only the holder of a lock can open.
 //!
-//! Whatever the kernel changes lies in a [`Cell`]. Reading or writing one takes a [`Held`], a token of no size that a
-//! service gets when it has locked the processor and, for objects that processors share, taken the giant lock. So code
-//! that forgot the lock does not compile, and code that did not costs nothing.
+//! All that the kernel changes is in a [`Cell`]. Reading or writing a cell takes a [`Held`], a token of no size. A
+//! service gets the token when it has locked the processor and, for objects that processors share, taken the giant
+//! lock. So code that forgot a lock does not compile, and the token costs nothing.
 //!
 //! Three things are read by processors that do not hold the lock: the task that a processor runs, the task that it
 //! should run, and a task's priority. They are [`Published`]: single words, loaded and stored whole. A reader may see
-//! an old value; whoever stores a new one that matters interrupts that processor afterwards.
+//! an old value; a processor that stores a new value that matters interrupts the reader's processor afterwards.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -18,8 +18,8 @@ pub struct Held<'a>(PhantomData<(&'a (), *mut ())>);
 
 impl Held<'_> {
     /// # Safety
-    /// For as long as the token lives, the processor must be locked and, where the cells that it opens belong to objects
-    /// that several processors use, the giant lock must be taken by it.
+    /// For as long as the token lives, the processor must be locked and, where the cells that it opens belong to
+    /// objects that several processors use, the giant lock must be taken by it.
     #[inline(always)]
     pub(crate) unsafe fn assume() -> Self {
         Held(PhantomData)

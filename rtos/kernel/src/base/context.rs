@@ -1,12 +1,10 @@
-//! From where a service is called, and on which processor, as far as the types know.
+//! Contexts: from where a service is called (a task or a handler), and on which processor, as far as the types know.
 //!
-//! A task or a handler is given a value that says what it is, and hands it to every service. It has no size: the checks
-//! that it makes superfluous are not made. Code that cannot know, such as a C function, uses [`Anywhere`], and the
-//! service looks.
+//! A task or a handler is given a context, a value of no size, and passes it to every service. Checks whose result the
+//! type of the context implies are not compiled in. Code that does not know its context, such as a C function, passes
+//! [`Anywhere`], and the service checks.
 
 use core::marker::PhantomData;
-
-use crate::kernel::Kernel;
 
 /// Where an object or a piece of code lives, as far as it is known when the program is compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -99,6 +97,19 @@ pub enum Kind {
     Unknown,
 }
 
+/// What a service asks of the context that it is called in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Needs {
+    /// Nothing: dis_int, unl_spn.
+    Nothing,
+    /// That the processor is not locked: sig_sem.
+    Unlocked,
+    /// That besides it is a task that calls: pol_sem.
+    Task,
+    /// That besides this task may give way: wai_sem.
+    Dispatching,
+}
+
 /// From where a service is called.
 pub trait Context: Copy {
     /// By what.
@@ -107,8 +118,8 @@ pub trait Context: Copy {
     const PLACE: Known;
     /// What the calling task belongs to, as far as the types know.
     type Domain: Domain;
-    /// What the calling task belongs to.
-    fn domain<K: Kernel>(self) -> Self::Domain;
+    /// What the calling task belongs to. `of_running` looks at the task that runs, where the types do not know.
+    fn domain(self, of_running: fn() -> Placed) -> Self::Domain;
 }
 
 /// The code of a task; `D` is the task's.
@@ -145,7 +156,7 @@ impl<D: Domain> Context for InTask<D> {
     type Domain = D;
 
     #[inline(always)]
-    fn domain<K: Kernel>(self) -> D {
+    fn domain(self, _: fn() -> Placed) -> D {
         D::SELF
     }
 }
@@ -156,7 +167,7 @@ impl<D: Domain> Context for InHandler<D> {
     type Domain = D;
 
     #[inline(always)]
-    fn domain<K: Kernel>(self) -> D {
+    fn domain(self, _: fn() -> Placed) -> D {
         D::SELF
     }
 }
@@ -167,7 +178,7 @@ impl Context for Anywhere {
     type Domain = Placed;
 
     #[inline(always)]
-    fn domain<K: Kernel>(self) -> Placed {
-        crate::system::running_domain::<K>()
+    fn domain(self, of_running: fn() -> Placed) -> Placed {
+        of_running()
     }
 }

@@ -54,6 +54,7 @@ codes! {
     RASTER = -53, "E_RASTER", "the task is requested to terminate";
     WBLK = -57, "E_WBLK", "will wait";
     BOVR = -58, "E_BOVR", "the buffer overflowed";
+    COMM = -65, "E_COMM", "an error of communication";
 }
 
 impl Error {

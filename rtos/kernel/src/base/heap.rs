@@ -1,22 +1,18 @@
-//! What is to happen at a time: a binary heap of deadlines.
+//! Deadlines, in a binary heap.
 //!
-//! Times are microseconds that wrap after 2³². They are compared by how far they lie after a moment 200 seconds ago, so
-//! that deadlines up to 4 000 seconds ahead, and such as are up to 200 seconds late, are in the right order.
+//! Times are microseconds that wrap after 2³². Two times are compared by their distances from a moment 200 seconds ago,
+//! so that deadlines up to 4 000 seconds ahead, and deadlines up to 200 seconds late, are in the right order.
 //!
-//! A deadline lies in the task or the object that it belongs to, together with its place in the heap, so that it can be
-//! taken out again without a search. The heap's memory has room for everything that can have a deadline; it cannot be
-//! too small.
+//! A deadline is a field of the task or the object that it belongs to, together with its place in the heap, so that it
+//! can be taken out without a search. The heap's memory has a slot for everything that can have a deadline, so it is
+//! never full.
 
 #[cfg(test)]
 mod tests;
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::alarm::AlarmBlock;
-use crate::cell::{Cell, Held};
-use crate::cyclic::CyclicBlock;
-use crate::kernel::Kernel;
-use crate::task::Tcb;
+use crate::base::cell::{Cell, Held};
 
 /// The longest time that a service can be given, in microseconds.
 pub const LONGEST: u32 = 4_000_000_000;
@@ -41,56 +37,32 @@ impl Deadline {
     }
 }
 
-/// Whose deadline it is.
-pub enum Event<K: Kernel> {
-    /// A task waits no longer.
-    Task(&'static Tcb<K>),
-    /// A cyclic notification is due.
-    Cyclic(&'static CyclicBlock<K>),
-    /// An alarm is due.
-    Alarm(&'static AlarmBlock<K>),
-}
-
-impl<K: Kernel> Clone for Event<K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K: Kernel> Copy for Event<K> {}
-
-impl<K: Kernel> Event<K> {
-    #[inline(always)]
-    pub(crate) fn deadline(self) -> &'static Deadline {
-        match self {
-            Event::Task(task) => &task.deadline,
-            Event::Cyclic(cyclic) => &cyclic.deadline,
-            Event::Alarm(alarm) => &alarm.deadline,
-        }
-    }
+/// What has a deadline: the heap knows no more of it.
+pub(crate) trait Timed: Copy + 'static {
+    fn deadline(self) -> &'static Deadline;
 }
 
 /// Memory for one deadline. The `kernel!` macro makes as many for each heap as can ever be in it.
-pub struct Slot<K: Kernel>(Cell<Option<Event<K>>>);
+pub struct Slot<E: 'static>(Cell<Option<E>>);
 
-impl<K: Kernel> Slot<K> {
+impl<E: Copy> Slot<E> {
     /// Memory in which nothing is.
-    pub const EMPTY: Slot<K> = Slot(Cell::new(None));
+    pub const EMPTY: Slot<E> = Slot(Cell::new(None));
 }
 
 /// The deadlines of a processor, the earliest first.
-pub(crate) struct Heap<K: Kernel> {
-    slots: Cell<&'static [Slot<K>]>,
+pub(crate) struct Heap<E: Timed> {
+    slots: Cell<&'static [Slot<E>]>,
     /// Written under the lock; other processors look at it without.
     length: AtomicU32,
 }
 
-impl<K: Kernel> Heap<K> {
+impl<E: Timed> Heap<E> {
     pub(crate) const fn new() -> Self {
         Heap { slots: Cell::new(&[]), length: AtomicU32::new(0) }
     }
 
-    pub(crate) fn start(&self, slots: &'static [Slot<K>], held: Held<'_>) {
+    pub(crate) fn start(&self, slots: &'static [Slot<E>], held: Held<'_>) {
         self.slots.set(slots, held);
     }
 
@@ -102,7 +74,7 @@ impl<K: Kernel> Heap<K> {
     }
 
     /// The earliest deadline, and when it is.
-    pub(crate) fn first(&self, held: Held<'_>) -> Option<(Event<K>, u32)> {
+    pub(crate) fn first(&self, held: Held<'_>) -> Option<(E, u32)> {
         if self.length.load(Relaxed) == 0 {
             return None;
         }
@@ -111,7 +83,7 @@ impl<K: Kernel> Heap<K> {
     }
 
     /// Adds a deadline that is not in a heap. True if it is the earliest now.
-    pub(crate) fn insert(&self, event: Event<K>, at: u32, now: u32, held: Held<'_>) -> bool {
+    pub(crate) fn insert(&self, event: E, at: u32, now: u32, held: Held<'_>) -> bool {
         let length = self.length.load(Relaxed) + 1;
         self.length.store(length, Relaxed);
         event.deadline().at.set(at, held);
@@ -119,7 +91,7 @@ impl<K: Kernel> Heap<K> {
     }
 
     /// Takes a deadline out, if it is there. True if it was the earliest.
-    pub(crate) fn remove(&self, event: Event<K>, now: u32, held: Held<'_>) -> bool {
+    pub(crate) fn remove(&self, event: E, now: u32, held: Held<'_>) -> bool {
         let place = event.deadline().place.get(held);
         if place == 0 {
             return false;
@@ -143,18 +115,18 @@ impl<K: Kernel> Heap<K> {
         (1..=self.length.load(Relaxed)).all(|place| {
             let Some(event) = self.at(place, held) else { return false };
             let Some(parent) = self.at((place / 2).max(1), held) else { return false };
-            let when = |event: Event<K>| after(event.deadline().at.get(held), now);
+            let when = |event: E| after(event.deadline().at.get(held), now);
             event.deadline().place.get(held) == place && when(parent) <= when(event)
         })
     }
 
     #[inline(always)]
-    fn at(&self, place: u32, held: Held<'_>) -> Option<Event<K>> {
+    fn at(&self, place: u32, held: Held<'_>) -> Option<E> {
         self.slots.get(held).get(place as usize - 1)?.0.get(held)
     }
 
     #[inline(always)]
-    fn put(&self, place: u32, event: Event<K>, held: Held<'_>) {
+    fn put(&self, place: u32, event: E, held: Held<'_>) {
         if let Some(slot) = self.slots.get(held).get(place as usize - 1) {
             slot.0.set(Some(event), held);
             event.deadline().place.set(place, held);
@@ -162,7 +134,7 @@ impl<K: Kernel> Heap<K> {
     }
 
     /// Puts an event at that place or above, where it belongs; the place is free. Gives where that is.
-    fn rise(&self, mut place: u32, event: Event<K>, now: u32, held: Held<'_>) -> u32 {
+    fn rise(&self, mut place: u32, event: E, now: u32, held: Held<'_>) -> u32 {
         let at = after(event.deadline().at.get(held), now);
         while place > 1 {
             let Some(parent) = self.at(place / 2, held) else { break };
@@ -177,10 +149,10 @@ impl<K: Kernel> Heap<K> {
     }
 
     /// Puts an event at that place or below, where it belongs; the place is free.
-    fn sink(&self, mut place: u32, event: Event<K>, now: u32, held: Held<'_>) {
+    fn sink(&self, mut place: u32, event: E, now: u32, held: Held<'_>) {
         let at = after(event.deadline().at.get(held), now);
         let length = self.length.load(Relaxed);
-        let when = |event: Event<K>| after(event.deadline().at.get(held), now);
+        let when = |event: E| after(event.deadline().at.get(held), now);
         while place * 2 <= length {
             let Some(mut child) = self.at(place * 2, held) else { break };
             let mut lower = place * 2;

@@ -1,8 +1,8 @@
-//! How many processors there are, and what follows from it.
+//! Models: one processor ([`Uni`]) or several ([`Multi`]).
 //!
-//! The kernel is written once. What only several processors need stands in the types as [`Only`]: under [`Multi`] it is
-//! there, under [`Uni`] it has no size and is never there, so that the compiler removes every use. What else
-//! differs between the two depends on the constants of [`Model`]; there is no conditional compilation.
+//! The kernel is written once. What only several processors need is an [`Only`] in the types: under [`Multi`] it holds
+//! a value, under [`Uni`] it has no size and no value, and the compiler removes every use. The other differences
+//! between the two are constants of [`Model`]; there is no conditional compilation.
 
 /// A model of the machine that a kernel is built for.
 pub trait Model: Sized + 'static {
@@ -10,7 +10,8 @@ pub trait Model: Sized + 'static {
     const PROCESSORS: usize;
     /// Whether the giant lock is really taken. Only a measurement switches it off, on a single processor.
     const LOCKS: bool;
-    /// Whether a processor asks the hardware which one it is. Only a measurement switches it off, on a single processor.
+    /// Whether a processor asks the hardware which one it is. Only a measurement switches it off, on a single
+    /// processor.
     const IDENTITY: bool;
     /// `T` where there is machinery for several processors, nothing where there is not.
     type Only<T: Initial + 'static>: Only<T>;

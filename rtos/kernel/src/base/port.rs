@@ -1,9 +1,7 @@
-//! What a processor and a board have to give: the one trait that a port fulfils, and those of its parts.
+//! Ports: what a processor and a board provide to the kernel. A port implements [`Port`] and the traits of its parts.
 
 use core::cell::UnsafeCell;
 use core::fmt;
-
-use crate::kernel::Kernel;
 
 /// A task that is not running, as the machine sees it: the stack and what lies saved on it.
 ///
@@ -27,8 +25,8 @@ pub struct Saved {
 unsafe impl Sync for Saved {}
 
 impl Saved {
-    /// Makes the stack go on at `begin` with that many bytes on it, of which the highest word is the address to go on at:
-    /// [`Stacks::prepare`] for a port that saves so.
+    /// Makes the stack go on at `begin` with that many bytes on it, of which the highest word is the address to go on
+    /// at: [`Stacks::prepare`] for a port that saves so.
     ///
     /// # Safety
     /// Nothing uses the stack.
@@ -92,8 +90,8 @@ pub unsafe trait Port: Sized + 'static {
     /// The number of this processor, from 0. To be asked only while the processor is locked, or it may be old at once.
     fn processor() -> usize;
 
-    /// From a handler: makes the processor call [`crate::entry::preempt`], locked, in task context, when the last handler
-    /// is left.
+    /// From a handler: makes the processor call [`crate::system::entry::preempt`], locked, in task context, when the
+    /// last handler is left.
     fn request_dispatch();
     /// Waits for an interrupt, with an unlocked processor.
     fn idle();
@@ -103,14 +101,14 @@ pub unsafe trait Port: Sized + 'static {
         core::hint::spin_loop();
     }
 
-    /// Starts another processor, which then calls [`crate::entry::begin`].
+    /// Starts another processor, which then calls [`crate::system::entry::begin`].
     fn start_processor(processor: usize);
-    /// Interrupts another processor, which then calls [`crate::entry::interrupted`].
+    /// Interrupts another processor, which then calls [`crate::system::entry::interrupted`].
     fn interrupt(processor: usize);
     /// The time in microseconds, which wraps after 2³², the same on every processor.
     fn now() -> u32;
-    /// Makes this processor call [`crate::entry::tick`] when that many microseconds have passed, instead of what was
-    /// asked before. At once when it is zero.
+    /// Makes this processor call [`crate::system::entry::tick`] when that many microseconds have passed, instead of
+    /// what was asked before. At once when it is zero.
     fn alarm(after: u32);
 
     /// The lowest value, below zero, that [`mask_interrupts`](Self::mask_interrupts) takes: as ITRON's PRI.
@@ -150,7 +148,8 @@ pub unsafe trait Stacks {
     /// The processor is locked, `from` is what runs, in task context, and `to` was saved or prepared.
     unsafe extern "C-unwind" fn switch(from: &Saved, to: &Saved);
     /// Leaves the stack of the running task for good, or until it is switched to: saves it in `from` if there is one,
-    /// then calls `next` with `argument` on the free part of the stack of `on`, which is saved or prepared and stays so.
+    /// then calls `next` with `argument` on the free part of the stack of `on`, which is saved or prepared and stays
+    /// so.
     ///
     /// # Safety
     /// As [`switch`](Self::switch).
@@ -161,9 +160,6 @@ pub unsafe trait Stacks {
     /// As [`switch`](Self::switch).
     unsafe extern "C-unwind" fn resume(to: &Saved) -> !;
 }
-
-/// The stacks of a kernel.
-pub(crate) type StacksOf<K> = <<K as Kernel>::Port as Port>::Stacks;
 
 /// An interrupt controller.
 pub trait Lines {

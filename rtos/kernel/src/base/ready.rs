@@ -1,33 +1,41 @@
-//! The tasks that can run on a processor, and which of them should.
+//! Ready queues: the tasks that can run on a processor, and the one of them that should.
 //!
-//! One queue for each priority, a bit for each queue that is not empty, and the first task of the highest such queue,
-//! which is kept so that every service can look at it with one load. When no task can run it is the idle task.
+//! There is one queue for each priority, a bit for each queue that is not empty, and the first task of the highest such
+//! queue, which every service can read with one load. When no task can run, that is the idle task.
+//!
+//! Within some priorities tasks are in the order of their sub-priorities, if the kernel has any such priority. One that
+//! has none has no code for it.
 
 #[cfg(test)]
 mod tests;
 
-use crate::cell::{Cell, Held, Published};
-use crate::kernel::Kernel;
-use crate::ring::Ring;
-use crate::task::Tcb;
+use crate::base::cell::{Cell, Held, Published};
+use crate::base::ring::{Queued, Ring, bit};
 
 /// How many priorities there are.
 pub const PRIORITIES: usize = 16;
 
+/// The bits of priorities, each from 1.
+pub const fn sub_priorities(priorities: &[usize]) -> u32 {
+    let (mut bits, mut at) = (0, 0);
+    while at < priorities.len() {
+        assert!(priorities[at] >= 1 && priorities[at] <= PRIORITIES, "a priority is from 1 to 16");
+        bits |= bit(priorities[at] - 1);
+        at += 1;
+    }
+    bits
+}
+
 /// The tasks that can run.
-pub(crate) struct Ready<K: Kernel> {
-    top: Published<Tcb<K>>,
-    /// The highest bit stands for priority 0, so that the number of leading zeros is the highest priority.
+pub(crate) struct Ready<T: Queued> {
+    top: Published<T>,
+    /// See [`bit`].
     bits: Cell<u32>,
-    queues: [Ring<K>; PRIORITIES],
-    idle: Published<Tcb<K>>,
+    queues: [Ring<T>; PRIORITIES],
+    idle: Published<T>,
 }
 
-const fn bit(priority: usize) -> u32 {
-    (1 << 31) >> priority
-}
-
-impl<K: Kernel> Ready<K> {
+impl<T: Queued> Ready<T> {
     pub(crate) const fn new() -> Self {
         Ready {
             top: Published::new(),
@@ -37,30 +45,34 @@ impl<K: Kernel> Ready<K> {
         }
     }
 
-    pub(crate) fn start(&self, idle: &'static Tcb<K>, held: Held<'_>) {
+    pub(crate) fn start(&self, idle: &'static T, held: Held<'_>) {
         self.idle.set(idle, held);
         self.top.set(idle, held);
     }
 
     /// The task that should run, of these.
     #[inline(always)]
-    pub(crate) fn top(&self) -> &'static Tcb<K> {
+    pub(crate) fn top(&self) -> &'static T {
         self.top.get()
     }
 
     #[inline(always)]
-    fn queue(&self, task: &Tcb<K>) -> (usize, &Ring<K>) {
-        let priority = usize::from(task.priority.get()) % PRIORITIES;
+    fn queue(&self, task: &T) -> (usize, &Ring<T>) {
+        let priority = usize::from(task.rank()) % PRIORITIES;
         (priority, &self.queues[priority])
     }
 
     /// Adds a task behind those of its priority. True if it should run now.
     #[inline(always)]
-    pub(crate) fn insert(&self, task: &'static Tcb<K>, held: Held<'_>) -> bool {
+    pub(crate) fn insert(&self, task: &'static T, held: Held<'_>) -> bool {
         let (priority, queue) = self.queue(task);
+        if T::is_by_sub_rank(priority) {
+            let rank = task.sub_rank();
+            return self.insert_by_sub_rank(task, held, |other| other.sub_rank() > rank);
+        }
         queue.push(task, held);
         self.bits.set(self.bits.get(held) | bit(priority), held);
-        let first = task.priority.get() < self.top().priority.get();
+        let first = task.rank() < self.top().rank();
         if first {
             self.top.set(task, held);
         }
@@ -68,20 +80,34 @@ impl<K: Kernel> Ready<K> {
     }
 
     /// Adds a task before those of its priority. True if it should run now.
-    pub(crate) fn insert_front(&self, task: &'static Tcb<K>, held: Held<'_>) -> bool {
+    pub(crate) fn insert_front(&self, task: &'static T, held: Held<'_>) -> bool {
         let (priority, queue) = self.queue(task);
+        if T::is_by_sub_rank(priority) {
+            let rank = task.sub_rank();
+            return self.insert_by_sub_rank(task, held, |other| other.sub_rank() >= rank);
+        }
         queue.push_front(task, held);
         self.bits.set(self.bits.get(held) | bit(priority), held);
-        let first = task.priority.get() <= self.top().priority.get();
+        let first = task.rank() <= self.top().rank();
         if first {
             self.top.set(task, held);
         }
         first
     }
 
+    /// Adds a task before the first of its priority of which that is true. True if it should run now.
+    #[inline(never)]
+    fn insert_by_sub_rank(&self, task: &'static T, held: Held<'_>, is: impl Fn(&T) -> bool) -> bool {
+        let (priority, queue) = self.queue(task);
+        queue.insert_before_first(task, held, is);
+        self.bits.set(self.bits.get(held) | bit(priority), held);
+        self.find_top(held);
+        core::ptr::eq(self.top(), task)
+    }
+
     /// Takes a task out. True if it was the one that should run.
     #[inline(always)]
-    pub(crate) fn remove(&self, task: &'static Tcb<K>, held: Held<'_>) -> bool {
+    pub(crate) fn remove(&self, task: &'static T, held: Held<'_>) -> bool {
         let (priority, queue) = self.queue(task);
         queue.remove(task, held);
         if queue.first(held).is_none() {
@@ -98,7 +124,7 @@ impl<K: Kernel> Ready<K> {
     pub(crate) fn rotate(&self, priority: u8, held: Held<'_>) -> bool {
         self.queues[usize::from(priority) % PRIORITIES].rotate(held);
         let before = self.top();
-        if before.priority.get() == priority {
+        if before.rank() == priority {
             self.find_top(held);
         }
         !core::ptr::eq(before, self.top())
@@ -112,7 +138,7 @@ impl<K: Kernel> Ready<K> {
     }
 
     /// The queue of a priority.
-    pub(crate) fn queue_of(&self, priority: usize) -> &Ring<K> {
+    pub(crate) fn queue_of(&self, priority: usize) -> &Ring<T> {
         &self.queues[priority % PRIORITIES]
     }
 
@@ -127,7 +153,7 @@ impl<K: Kernel> Ready<K> {
     }
 
     /// The task of that priority whose turn comes after `n` others.
-    pub(crate) fn nth(&self, priority: u8, n: usize, held: Held<'_>) -> Option<&'static Tcb<K>> {
+    pub(crate) fn nth(&self, priority: u8, n: usize, held: Held<'_>) -> Option<&'static T> {
         self.queues[usize::from(priority) % PRIORITIES].iter(held).nth(n)
     }
 }

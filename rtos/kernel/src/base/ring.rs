@@ -1,20 +1,40 @@
-//! Queues of tasks.
+//! Rings: queues of tasks, linked through the tasks.
 //!
-//! A task is in at most one: the queue of its priority while it can run, or that of the object it waits for. So the two
-//! links lie in the task, and a queue is a reference to its first task. The tasks form a ring, in which the last is the
-//! one before the first.
+//! A task is in at most one queue: the ready queue of its priority, or the wait queue of an object. So the two links
+//! are fields of the task, and a queue is a reference to its first task. The last task of a queue links to the first.
 
-use crate::cell::{Cell, Held};
-use crate::kernel::Kernel;
-use crate::task::Tcb;
+use crate::base::cell::{Cell, Held};
 
-/// The links in the task. They mean something only while the task is in a queue.
-pub(crate) struct Links<K: Kernel> {
-    next: Cell<Option<&'static Tcb<K>>>,
-    previous: Cell<Option<&'static Tcb<K>>>,
+/// The bit of a priority, of which the highest stands for priority 0, so that the number of leading zeros is the highest
+/// priority.
+#[inline(always)]
+pub(crate) const fn bit(priority: usize) -> u32 {
+    (1 << 31) >> priority
 }
 
-impl<K: Kernel> Links<K> {
+/// What can be in a queue: a task, of which a queue knows no more than this.
+pub trait Queued: Sized + 'static {
+    fn links(&self) -> &Links<Self>;
+    /// Its priority now, from 0, the highest.
+    fn rank(&self) -> u8;
+    /// Its sub-priority now, from 0, the highest.
+    fn sub_rank(&self) -> u32;
+    /// The priorities within which ready tasks are in the order of their sub-priorities: bits as [`bit`] makes them.
+    const BY_SUB_RANK: u32;
+    /// Whether this priority is one of them.
+    #[inline(always)]
+    fn is_by_sub_rank(priority: usize) -> bool {
+        Self::BY_SUB_RANK != 0 && Self::BY_SUB_RANK & bit(priority) != 0
+    }
+}
+
+/// The links in the task. They mean something only while the task is in a queue.
+pub struct Links<T: 'static> {
+    next: Cell<Option<&'static T>>,
+    previous: Cell<Option<&'static T>>,
+}
+
+impl<T> Links<T> {
     pub(crate) const fn new() -> Self {
         Links { next: Cell::new(None), previous: Cell::new(None) }
     }
@@ -22,37 +42,37 @@ impl<K: Kernel> Links<K> {
 
 /// The task after this one, which is in a queue.
 #[inline(always)]
-fn next<K: Kernel>(task: &'static Tcb<K>, held: Held<'_>) -> &'static Tcb<K> {
-    task.links.next.get(held).unwrap_or(task)
+fn next<T: Queued>(task: &'static T, held: Held<'_>) -> &'static T {
+    task.links().next.get(held).unwrap_or(task)
 }
 
 #[inline(always)]
-fn previous<K: Kernel>(task: &'static Tcb<K>, held: Held<'_>) -> &'static Tcb<K> {
-    task.links.previous.get(held).unwrap_or(task)
+fn previous<T: Queued>(task: &'static T, held: Held<'_>) -> &'static T {
+    task.links().previous.get(held).unwrap_or(task)
 }
 
 /// A queue of tasks.
-pub(crate) struct Ring<K: Kernel> {
-    first: Cell<Option<&'static Tcb<K>>>,
+pub(crate) struct Ring<T: Queued> {
+    first: Cell<Option<&'static T>>,
 }
 
-impl<K: Kernel> Ring<K> {
+impl<T: Queued> Ring<T> {
     pub(crate) const fn new() -> Self {
         Ring { first: Cell::new(None) }
     }
 
     #[inline(always)]
-    pub(crate) fn first(&self, held: Held<'_>) -> Option<&'static Tcb<K>> {
+    pub(crate) fn first(&self, held: Held<'_>) -> Option<&'static T> {
         self.first.get(held)
     }
 
     /// Puts the task at the end.
     #[inline(always)]
-    pub(crate) fn push(&self, task: &'static Tcb<K>, held: Held<'_>) {
+    pub(crate) fn push(&self, task: &'static T, held: Held<'_>) {
         match self.first.get(held) {
             None => {
-                task.links.next.set(Some(task), held);
-                task.links.previous.set(Some(task), held);
+                task.links().next.set(Some(task), held);
+                task.links().previous.set(Some(task), held);
                 self.first.set(Some(task), held);
             }
             Some(first) => insert_before(first, task, held),
@@ -61,20 +81,26 @@ impl<K: Kernel> Ring<K> {
 
     /// Puts the task at the front.
     #[inline(always)]
-    pub(crate) fn push_front(&self, task: &'static Tcb<K>, held: Held<'_>) {
+    pub(crate) fn push_front(&self, task: &'static T, held: Held<'_>) {
         self.push(task, held);
         self.first.set(Some(task), held);
     }
 
     /// Puts the task behind those of its priority and above, where the tasks are in the order of their priorities.
-    pub(crate) fn insert_by_priority(&self, task: &'static Tcb<K>, held: Held<'_>) {
-        let rank = task.priority.get();
+    pub(crate) fn insert_by_priority(&self, task: &'static T, held: Held<'_>) {
+        let rank = task.rank();
+        self.insert_before_first(task, held, |other| other.rank() > rank);
+    }
+
+    /// Puts the task before the first of which that is true, or at the end.
+    #[inline(always)]
+    pub(crate) fn insert_before_first(&self, task: &'static T, held: Held<'_>, is: impl Fn(&T) -> bool) {
         let Some(first) = self.first.get(held) else { return self.push(task, held) };
-        if rank < first.priority.get() {
+        if is(first) {
             return self.push_front(task, held);
         }
         let mut other = next(first, held);
-        while !core::ptr::eq(other, first) && other.priority.get() <= rank {
+        while !core::ptr::eq(other, first) && !is(other) {
             other = next(other, held);
         }
         insert_before(other, task, held);
@@ -82,14 +108,14 @@ impl<K: Kernel> Ring<K> {
 
     /// Takes the task, which is in this queue, out of it.
     #[inline(always)]
-    pub(crate) fn remove(&self, task: &'static Tcb<K>, held: Held<'_>) {
+    pub(crate) fn remove(&self, task: &'static T, held: Held<'_>) {
         let (before, after) = (previous(task, held), next(task, held));
         if core::ptr::eq(after, task) {
             self.first.set(None, held);
             return;
         }
-        before.links.next.set(Some(after), held);
-        after.links.previous.set(Some(before), held);
+        before.links().next.set(Some(after), held);
+        after.links().previous.set(Some(before), held);
         if self.first.get(held).is_some_and(|first| core::ptr::eq(first, task)) {
             self.first.set(Some(after), held);
         }
@@ -102,9 +128,9 @@ impl<K: Kernel> Ring<K> {
         }
     }
 
-    /// Looks at each task that is in the queue now, from the first on, until `visit` says that it is enough. `visit` may
-    /// take the task that it looks at out of the queue.
-    pub(crate) fn visit(&self, held: Held<'_>, mut visit: impl FnMut(&'static Tcb<K>) -> bool) {
+    /// Looks at each task that is in the queue now, from the first on, until `visit` says that it is enough. `visit`
+    /// may take the task that it looks at out of the queue.
+    pub(crate) fn visit(&self, held: Held<'_>, mut visit: impl FnMut(&'static T) -> bool) {
         let Some(mut task) = self.first.get(held) else { return };
         for _ in 0..self.iter(held).count() {
             let after = next(task, held);
@@ -133,21 +159,21 @@ impl<K: Kernel> Ring<K> {
     }
 
     /// The tasks, from the first on. The queue must not be changed meanwhile.
-    pub(crate) fn iter<'a>(&self, held: Held<'a>) -> Tasks<'a, K> {
+    pub(crate) fn iter<'a>(&self, held: Held<'a>) -> Tasks<'a, T> {
         let first = self.first.get(held);
         Tasks { first, current: first, held }
     }
 }
 
 /// The tasks of a queue.
-pub(crate) struct Tasks<'a, K: Kernel> {
-    first: Option<&'static Tcb<K>>,
-    current: Option<&'static Tcb<K>>,
+pub(crate) struct Tasks<'a, T: Queued> {
+    first: Option<&'static T>,
+    current: Option<&'static T>,
     held: Held<'a>,
 }
 
-impl<K: Kernel> Iterator for Tasks<'_, K> {
-    type Item = &'static Tcb<K>;
+impl<T: Queued> Iterator for Tasks<'_, T> {
+    type Item = &'static T;
 
     fn next(&mut self) -> Option<Self::Item> {
         let task = self.current?;
@@ -158,10 +184,10 @@ impl<K: Kernel> Iterator for Tasks<'_, K> {
 }
 
 #[inline(always)]
-fn insert_before<K: Kernel>(other: &'static Tcb<K>, task: &'static Tcb<K>, held: Held<'_>) {
+fn insert_before<T: Queued>(other: &'static T, task: &'static T, held: Held<'_>) {
     let before = previous(other, held);
-    task.links.next.set(Some(other), held);
-    task.links.previous.set(Some(before), held);
-    before.links.next.set(Some(task), held);
-    other.links.previous.set(Some(task), held);
+    task.links().next.set(Some(other), held);
+    task.links().previous.set(Some(before), held);
+    before.links().next.set(Some(task), held);
+    other.links().previous.set(Some(task), held);
 }

@@ -1,35 +1,33 @@
 //! Cyclic notifications: a handler that is called again and again.
 
-use crate::cell::Cell;
-use crate::context::{Context, Domain, InHandler};
-use crate::error::Error;
-use crate::heap::{Deadline, Event, LONGEST};
-use crate::kernel::Kernel;
-use crate::model::{Model, Only};
-use crate::notify::{Handler, TimerHome};
-use crate::object::handle;
-use crate::service::Service;
-use crate::task::Class;
+use crate::base::cell::Cell;
+use crate::base::class::Class;
+use crate::base::context::{Context, Domain, InHandler};
+use crate::base::error::Error;
+use crate::base::handler::Handler;
+use crate::base::heap::LONGEST;
+use crate::objects::handle::handle;
+use crate::objects::notification::ahead;
+use crate::service::frame::Service;
+use crate::state::processor::Event;
+use crate::state::storage::Storage;
+use crate::state::timer::Timer;
 
 handle! {
     /// A cyclic notification.
-    Cyclic, CyclicBlock, cyclics
+    Cyclic, CyclicBlock
 }
 
 /// All that the kernel keeps of a cyclic notification.
-pub struct CyclicBlock<K: Kernel> {
-    handler: Handler,
-    period: u32,
+pub struct CyclicBlock<K: Storage> {
+    pub(crate) timer: Timer<K>,
     /// How long after it is started, or after the kernel starts, it is first due.
     phase: u32,
     pub(crate) active: bool,
     started: Cell<bool>,
-    pub(crate) deadline: Deadline,
-    pub(crate) home: <K::Model as Model>::Only<TimerHome<K>>,
-    pub(crate) class: Class,
 }
 
-impl<K: Kernel, D: Domain> Cyclic<K, D> {
+impl<K: Storage, D: Domain> Cyclic<K, D> {
     /// Describes a notification that calls this function, which must not capture anything, every `period` microseconds.
     pub const fn create<F: Fn(InHandler<D>) + Copy + 'static>(period: u32, handler: F) -> CyclicBlock<K> {
         CyclicBlock::foreign::<D>(period, Handler::new::<D, F>(handler))
@@ -43,27 +41,27 @@ impl<K: Kernel, D: Domain> Cyclic<K, D> {
     /// msta_cyc: as sta_cyc, on that processor, counted from 0, or the first one of its class if none is given. E_ID if
     /// there is no such processor, E_PAR if the class does not allow it.
     pub fn msta<C: Context>(self, processor: Option<usize>, cx: C) -> Result<(), Error> {
-        self.msta_here(Some(processor.unwrap_or(self.block.class.initial())), cx)
+        self.msta_here(Some(processor.unwrap_or(self.block.timer.class.initial())), cx)
     }
 
     fn msta_here<C: Context>(self, processor: Option<usize>, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
-        if let Err(error) = crate::notify::check_processor::<K>(self.block.class, processor) {
+        if let Err(error) = self.block.timer.check(processor) {
             return service.leave(Err(error));
         }
-        let home = TimerHome::get(&self.block.home, &service);
-        service.clear_deadline(home, Event::Cyclic(self.block));
-        let home = TimerHome::choose(&self.block.home, processor, &service);
+        let home = self.block.timer.processor(&service);
+        service.clear_deadline(home, Event::Timer(&self.block.timer));
+        let home = self.block.timer.choose(processor, &service);
         self.block.started.set(true, service.held());
-        service.set_deadline(home, Event::Cyclic(self.block), self.block.phase);
+        service.set_deadline(home, Event::Timer(&self.block.timer), self.block.phase);
         service.leave(Ok(()))
     }
 
     /// stp_cyc: stops it.
     pub fn stp<C: Context>(self, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
-        let home = TimerHome::get(&self.block.home, &service);
-        service.clear_deadline(home, Event::Cyclic(self.block));
+        let home = self.block.timer.processor(&service);
+        service.clear_deadline(home, Event::Timer(&self.block.timer));
         self.block.started.set(false, service.held());
         service.leave(Ok(()))
     }
@@ -71,7 +69,7 @@ impl<K: Kernel, D: Domain> Cyclic<K, D> {
     /// The processor that calls the handler, counted from 0.
     pub fn processor<C: Context>(self, cx: C) -> Result<usize, Error> {
         let service = self.enter_in_task(cx)?;
-        let number = TimerHome::get(&self.block.home, &service).number();
+        let number = self.block.timer.processor(&service).number();
         service.leave(Ok(number))
     }
 
@@ -79,27 +77,18 @@ impl<K: Kernel, D: Domain> Cyclic<K, D> {
     pub fn refer<C: Context>(self, cx: C) -> Result<Option<u32>, Error> {
         let service = self.enter_in_task(cx)?;
         let started = self.block.started.get(service.held());
-        let left = crate::notify::ahead::<K>(&self.block.deadline, service.held());
+        let left = ahead::<K>(&self.block.timer.deadline, service.held());
         service.leave(Ok(if started { left } else { None }))
     }
 }
 
-impl<K: Kernel> CyclicBlock<K> {
+impl<K: Storage> CyclicBlock<K> {
     /// Describes a cyclic notification with a handler of any origin.
     pub const fn foreign<D: Domain>(period: u32, handler: Handler) -> Self {
         let class = Class::of::<K::Model, D>();
         handler.check::<D>();
         assert!(period >= 1 && period <= LONGEST, "a period is at least a microsecond and at most 4000 seconds");
-        CyclicBlock {
-            handler,
-            period,
-            phase: 0,
-            active: false,
-            started: Cell::new(false),
-            deadline: Deadline::new(),
-            home: <<K::Model as Model>::Only<TimerHome<K>> as Only<TimerHome<K>>>::INITIAL,
-            class,
-        }
+        CyclicBlock { timer: Timer::new(handler, period, class), phase: 0, active: false, started: Cell::new(false) }
     }
 
     /// How many microseconds after its start it is first due: at once, if nothing is said.
@@ -117,33 +106,20 @@ impl<K: Kernel> CyclicBlock<K> {
 
     /// Its first processor, counted from 0.
     pub const fn on(mut self, processor: usize) -> Self {
-        self.class = self.class.starting_on::<K::Model>(processor);
+        self.timer.class = self.timer.class.starting_on::<K::Model>(processor);
         self
     }
 
     /// It is called only on these processors, of which bit 0 is the first.
     pub const fn only_on(mut self, processors: u32) -> Self {
-        self.class = self.class.only_on::<K::Model>(processors);
+        self.timer.class = self.timer.class.only_on::<K::Model>(processors);
         self
     }
 
     /// Starts it with the kernel. The first moment is the phase after the kernel's start.
     pub(crate) fn start<D: Domain, C: Context>(&'static self, at: u32, service: &Service<K, D, C>) {
         self.started.set(true, service.held());
-        let home = TimerHome::get(&self.home, service);
-        service.set_deadline_at(home, Event::Cyclic(self), at.wrapping_add(self.phase), at);
+        let home = self.timer.processor(service);
+        service.set_deadline_at(home, Event::Timer(&self.timer), at.wrapping_add(self.phase), at);
     }
-}
-
-/// It is due, and was taken out of the heap: the next moment is a period after this one, however late it is now.
-pub(crate) fn due<K: Kernel, D: Domain, C: Context>(
-    cyclic: &'static CyclicBlock<K>,
-    at: u32,
-    service: Service<K, D, C>,
-) {
-    let now = K::common().clock.now::<K>();
-    let home = TimerHome::get(&cyclic.home, &service);
-    service.set_deadline_at(home, Event::Cyclic(cyclic), at.wrapping_add(cyclic.period), now);
-    service.leave(());
-    cyclic.handler.call::<K>();
 }

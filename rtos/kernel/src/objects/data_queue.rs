@@ -1,28 +1,33 @@
 //! Data queues: words, in the order in which they were sent.
 
-use crate::cell::{Cell, Held};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::object::handle;
-use crate::service::{Queue, Service};
-use crate::task::{Class, Waiting};
-use crate::time::Timeout;
+use crate::base::cell::{Cell, Held};
+use crate::base::class::Class;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::timeout::Timeout;
+use crate::objects::handle::handle;
+use crate::service::frame::Service;
+use crate::state::queue::Queue;
+use crate::state::storage::Storage;
+use crate::state::tcb::Tcb;
+use crate::state::waiting::Waiting;
 
 handle! {
     /// A data queue.
-    DataQueue, DataQueueBlock, data_queues
+    DataQueue, DataQueueBlock
 }
 
-/// All that the kernel keeps of a data queue.
-pub struct DataQueueBlock<K: Kernel> {
+/// All that the kernel keeps of a data queue. The queue that receivers wait in stands first, so that the two have one
+/// address.
+#[repr(C)]
+pub struct DataQueueBlock<K: Storage> {
+    /// Tasks wait to send only while it is full, and to receive only while it is empty.
+    pub(crate) receivers: Queue<Tcb<K>>,
+    pub(crate) senders: Queue<Tcb<K>>,
     words: &'static [Word],
     /// Where the oldest word is.
     first: Cell<usize>,
     count: Cell<usize>,
-    /// Tasks wait to send only while it is full, and to receive only while it is empty.
-    pub(crate) senders: Queue<K>,
-    pub(crate) receivers: Queue<K>,
 }
 
 /// Memory for a word of a data queue.
@@ -53,14 +58,14 @@ impl DataQueueSetup {
     }
 
     /// The data queue itself, in that memory.
-    pub const fn build<K: Kernel>(self, words: &'static [Word]) -> DataQueueBlock<K> {
+    pub const fn build<K: Storage>(self, words: &'static [Word]) -> DataQueueBlock<K> {
         let mut senders = Queue::new();
         senders.by_priority = self.by_priority;
         DataQueueBlock { words, first: Cell::new(0), count: Cell::new(0), senders, receivers: Queue::new() }
     }
 }
 
-impl<K: Kernel, D: Domain> DataQueue<K, D> {
+impl<K: Storage, D: Domain> DataQueue<K, D> {
     /// Describes a data queue with room for that many words. With none, who sends waits for who receives.
     pub const fn create(words: usize) -> DataQueueSetup {
         const { Class::of::<K::Model, D>() };
@@ -83,7 +88,7 @@ impl<K: Kernel, D: Domain> DataQueue<K, D> {
         if timeout.is_poll() {
             return service.leave(Err(Error::TMOUT));
         }
-        service.block(Waiting::Send(self.block, word), Some(&self.block.senders), timeout).map(|_| ())
+        service.block(Waiting::Send(&self.block.senders, word), timeout).map(|_| ())
     }
 
     /// psnd_dtq: sends a word if there is room; E_TMOUT if not. Handlers may too.
@@ -93,8 +98,8 @@ impl<K: Kernel, D: Domain> DataQueue<K, D> {
         if self.put(&service, word) { service.finish(Ok(())) } else { service.leave(Err(Error::TMOUT)) }
     }
 
-    /// fsnd_dtq: sends a word in any case: if there is no room, the oldest one is lost. E_ILUSE if the queue has no room
-    /// at all.
+    /// fsnd_dtq: sends a word in any case: if there is no room, the oldest one is lost. E_ILUSE if the queue has no
+    /// room at all.
     pub fn fsnd<C: Context>(self, word: usize, cx: C) -> Result<(), Error> {
         let service = self.enter(cx)?;
         if self.block.words.is_empty() {
@@ -124,7 +129,7 @@ impl<K: Kernel, D: Domain> DataQueue<K, D> {
         if timeout.is_poll() {
             return service.leave(Err(Error::TMOUT));
         }
-        service.block(Waiting::Receive(self.block), Some(&self.block.receivers), timeout)
+        service.block(Waiting::Object(&self.block.receivers), timeout)
     }
 
     /// prcv_dtq: receives the oldest word if there is one; E_TMOUT if not.
@@ -182,7 +187,7 @@ impl<K: Kernel, D: Domain> DataQueue<K, D> {
     }
 }
 
-impl<K: Kernel> DataQueueBlock<K> {
+impl<K: Storage> DataQueueBlock<K> {
     /// Whether tasks wait to send only while it is full, and to receive only while it is empty.
     pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
         let (count, most) = (self.count.get(held), self.words.len());

@@ -1,37 +1,31 @@
 //! Event flags: a pattern of bits, and the tasks that wait for some of them.
 
-use crate::cell::{Cell, Held};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::object::handle;
-use crate::service::{Queue, Service};
-use crate::task::{Class, Waiting};
-use crate::time::Timeout;
+use crate::base::cell::{Cell, Held};
+use crate::base::class::Class;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::timeout::Timeout;
+use crate::objects::handle::handle;
+use crate::service::frame::Service;
+use crate::state::queue::Queue;
+use crate::state::storage::Storage;
+use crate::state::tcb::Tcb;
+use crate::state::waiting::{Mode, Waiting};
 
 handle! {
     /// An event flag.
-    EventFlag, EventFlagBlock, event_flags
-}
-
-/// Which bits a task waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// All of them: TWF_ANDW.
-    All,
-    /// At least one: TWF_ORW.
-    Any,
+    EventFlag, EventFlagBlock
 }
 
 /// All that the kernel keeps of an event flag.
-pub struct EventFlagBlock<K: Kernel> {
+pub struct EventFlagBlock<K: Storage> {
     pattern: Cell<u32>,
     initial: u32,
     /// Whether the bits are cleared when a task goes on.
     clears: bool,
     /// Whether more than one task may wait.
     many: bool,
-    pub(crate) waiting: Queue<K>,
+    pub(crate) waiting: Queue<Tcb<K>>,
 }
 
 const fn satisfied(pattern: u32, wanted: u32, mode: Mode) -> bool {
@@ -41,7 +35,7 @@ const fn satisfied(pattern: u32, wanted: u32, mode: Mode) -> bool {
     }
 }
 
-impl<K: Kernel, D: Domain> EventFlag<K, D> {
+impl<K: Storage, D: Domain> EventFlag<K, D> {
     /// Describes an event flag that begins with that pattern.
     pub const fn create(initial: u32) -> EventFlagBlock<K> {
         const { Class::of::<K::Model, D>() };
@@ -86,12 +80,12 @@ impl<K: Kernel, D: Domain> EventFlag<K, D> {
 
     /// twai_flg: as wai_flg, with E_TMOUT when the time has passed.
     pub fn twai<C: Context>(self, wanted: u32, mode: Mode, timeout: Timeout, cx: C) -> Result<u32, Error> {
-        let service = self.enter_to_wait(cx)?;
+        let service = self.enter_to_wait_with(cx, wanted != 0)?;
         match self.take(&service, wanted, mode) {
             Ok(None) if timeout.is_poll() => service.leave(Err(Error::TMOUT)),
-            Ok(None) => service
-                .block(Waiting::Flags(self.block, wanted, mode), Some(&self.block.waiting), timeout)
-                .map(|pattern| pattern as u32),
+            Ok(None) => {
+                service.block(Waiting::Flags(&self.block.waiting, wanted, mode), timeout).map(|pattern| pattern as u32)
+            }
             Ok(Some(pattern)) => service.leave(Ok(pattern)),
             Err(error) => service.leave(Err(error)),
         }
@@ -100,6 +94,9 @@ impl<K: Kernel, D: Domain> EventFlag<K, D> {
     /// pol_flg: as wai_flg, with E_TMOUT instead of a wait.
     pub fn pol<C: Context>(self, wanted: u32, mode: Mode, cx: C) -> Result<u32, Error> {
         let service = self.enter_in_task(cx)?;
+        if wanted == 0 {
+            return service.leave(Err(Error::PAR));
+        }
         let taken = self.take(&service, wanted, mode).and_then(|taken| taken.ok_or(Error::TMOUT));
         service.leave(taken)
     }
@@ -122,9 +119,6 @@ impl<K: Kernel, D: Domain> EventFlag<K, D> {
 
     fn take<C: Context>(self, service: &Service<K, D, C>, wanted: u32, mode: Mode) -> Result<Option<u32>, Error> {
         let held = service.held();
-        if wanted == 0 {
-            return Err(Error::PAR);
-        }
         if !self.block.many && self.block.waiting.tasks.first(held).is_some() {
             return Err(Error::ILUSE);
         }
@@ -139,7 +133,7 @@ impl<K: Kernel, D: Domain> EventFlag<K, D> {
     }
 }
 
-impl<K: Kernel> EventFlagBlock<K> {
+impl<K: Storage> EventFlagBlock<K> {
     /// Whether nobody waits for what is there.
     pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
         let pattern = self.pattern.get(held);

@@ -1,24 +1,22 @@
-//! CPU exceptions: what is called when an instruction cannot be done.
+//! CPU exceptions, and the handlers for them.
 //!
-//! A handler runs in handler context on the processor where it happened, and can call the services that handlers may
-//! call, unless the processor was locked. When it returns the instruction is tried again. So it has the task ended, by a
-//! task of higher priority that it activates, or it goes on somewhere else with [`Raised::go_on_at`].
+//! A handler runs in handler context on the processor on which the exception happened. It can call the services that
+//! handlers may call, unless the processor was locked. When the handler returns, the processor tries the instruction
+//! again. So a handler either activates a task of higher priority that ends the faulty one, or continues elsewhere with
+//! [`Raised::go_on_at`].
 //!
-//! A stack that overflows is not such an exception: nothing can go on then.
+//! The overflow of a stack is not such an exception: nothing can continue after it.
 
 use core::ffi::c_void;
 
-use crate::context::{InHandler, Known, Shared};
-use crate::kernel::Kernel;
-use crate::port::Port;
-use crate::processor::Processor;
+use crate::base::context::{InHandler, Shared};
 
 /// A handler for one kind of CPU exception: DEF_EXC.
 #[derive(Clone, Copy)]
 pub struct Exception {
-    number: u32,
-    processor: Option<usize>,
-    function: unsafe extern "C" fn(*mut c_void),
+    pub(crate) number: u32,
+    pub(crate) processor: Option<usize>,
+    pub(crate) function: unsafe extern "C" fn(*mut c_void),
 }
 
 impl Exception {
@@ -72,16 +70,16 @@ unsafe extern "C" fn call<F: Fn(InHandler<Shared>, &Raised) + Copy + 'static>(ra
 
 /// A CPU exception that has happened.
 pub struct Raised {
-    number: u32,
+    pub(crate) number: u32,
     /// Where the address is saved that is gone on at.
     pc: *mut usize,
     frame: *mut c_void,
-    pending: bool,
+    pub(crate) pending: bool,
 }
 
 impl Raised {
-    /// What a port knows: the exception's number, where the address is saved that is gone on at, where the registers are
-    /// saved, and whether a task that had not locked the processor was interrupted.
+    /// What a port knows: the exception's number, where the address is saved that is gone on at, where the registers
+    /// are saved, and whether a task that had not locked the processor was interrupted.
     ///
     /// # Safety
     /// `pc` can be read and written while this is there.
@@ -114,31 +112,9 @@ impl Raised {
         self.frame
     }
 
-    /// xsns_dpn: whether the code that the exception interrupted could not give way to a task. If it could, a task that the
-    /// handler activates runs when the handler is left.
+    /// xsns_dpn: whether the code that the exception interrupted could not give way to a task. If it could, a task that
+    /// the handler activates runs when the handler is left.
     pub fn dispatch_pending(&self) -> bool {
         self.pending
     }
-}
-
-/// Calls the handler of an exception. False if there is none.
-pub(crate) fn raise<K: Kernel>(mut raised: Raised) -> bool {
-    let mask = K::Port::lock();
-    let here = crate::service::here::<K>(Known::Later);
-    // SAFETY: the processor is locked, whose own cell this is.
-    raised.pending |= !here.dispatching.get(unsafe { crate::cell::Held::assume() });
-    // SAFETY: nothing follows that relies on the lock; a handler stays on its processor.
-    unsafe { K::Port::unlock(mask) };
-    let (number, mut handled) = (raised.number, false);
-    for exception in K::exceptions().iter().filter(|exception| exception.number == number) {
-        if exception.processor.is_none_or(|place| core::ptr::eq(Processor::<K>::of(place), here)) {
-            // SAFETY: whoever made the handler says that it can be called so.
-            unsafe { (exception.function)((&raw mut raised).cast()) };
-            if !K::Port::was_locked(mask) {
-                crate::notify::left::<K>();
-            }
-            handled = true;
-        }
-    }
-    handled
 }

@@ -3,22 +3,25 @@
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 
-use crate::cell::{Cell, Held};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::object::handle;
-use crate::service::{Queue, Service};
-use crate::task::{Class, Waiting};
-use crate::time::Timeout;
+use crate::base::cell::{Cell, Held};
+use crate::base::class::Class;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::timeout::Timeout;
+use crate::objects::handle::handle;
+use crate::service::frame::Service;
+use crate::state::queue::Queue;
+use crate::state::storage::Storage;
+use crate::state::tcb::Tcb;
+use crate::state::waiting::Waiting;
 
 handle! {
     /// A fixed-size memory pool.
-    MemoryPool, MemoryPoolBlock, memory_pools
+    MemoryPool, MemoryPoolBlock
 }
 
 /// All that the kernel keeps of a memory pool.
-pub struct MemoryPoolBlock<K: Kernel> {
+pub struct MemoryPoolBlock<K: Storage> {
     memory: *mut u64,
     /// How many words of 8 bytes a block has.
     words: usize,
@@ -30,11 +33,11 @@ pub struct MemoryPoolBlock<K: Kernel> {
     free: Cell<usize>,
     count: Cell<usize>,
     /// Tasks wait only while there is no free block.
-    pub(crate) waiting: Queue<K>,
+    pub(crate) waiting: Queue<Tcb<K>>,
 }
 
 // SAFETY: the memory is reached only through blocks that are given out to one owner at a time.
-unsafe impl<K: Kernel> Sync for MemoryPoolBlock<K> {}
+unsafe impl<K: Storage> Sync for MemoryPoolBlock<K> {}
 
 const LAST: usize = usize::MAX;
 const GIVEN_OUT: usize = usize::MAX - 1;
@@ -65,9 +68,20 @@ pub struct MemoryPoolSetup {
     blocks: usize,
     words: usize,
     by_priority: bool,
+    /// The memory, if it is not the kernel's own.
+    within: Option<*mut u64>,
 }
 
 impl MemoryPoolSetup {
+    /// Its blocks lie in that memory, one behind the other, each as many words of 8 bytes as it needs.
+    ///
+    /// # Safety
+    /// The memory has room for them, and is the pool's alone.
+    pub const unsafe fn within(mut self, memory: *mut u64) -> Self {
+        self.within = Some(memory);
+        self
+    }
+
     /// Tasks wait in the order of their priorities: TA_TPRI.
     pub const fn by_priority(mut self) -> Self {
         self.by_priority = true;
@@ -79,13 +93,13 @@ impl MemoryPoolSetup {
         self.blocks
     }
 
-    /// How many words of 8 bytes it has in all.
+    /// How many words of 8 bytes of the kernel's memory it needs.
     pub const fn words(&self) -> usize {
-        self.blocks * self.words
+        if self.within.is_some() { 0 } else { self.blocks * self.words }
     }
 
     /// The memory pool itself, with that memory.
-    pub const fn build<K: Kernel, const WORDS: usize>(
+    pub const fn build<K: Storage, const WORDS: usize>(
         self,
         memory: &'static Memory<WORDS>,
         entries: &'static [Entry],
@@ -94,7 +108,7 @@ impl MemoryPoolSetup {
         let mut waiting = Queue::new();
         waiting.by_priority = self.by_priority;
         MemoryPoolBlock {
-            memory: memory.0.get().cast(),
+            memory: if let Some(memory) = self.within { memory } else { memory.0.get().cast() },
             words: self.words,
             entries,
             used: Cell::new(0),
@@ -132,12 +146,12 @@ impl Block {
     }
 }
 
-impl<K: Kernel, D: Domain> MemoryPool<K, D> {
+impl<K: Storage, D: Domain> MemoryPool<K, D> {
     /// Describes a memory pool with that many blocks of at least that many bytes, aligned for every basic type.
     pub const fn create(blocks: usize, bytes: usize) -> MemoryPoolSetup {
         const { Class::of::<K::Model, D>() };
         assert!(blocks >= 1 && bytes >= 1, "a memory pool has at least one block of at least one byte");
-        MemoryPoolSetup { blocks, words: bytes.div_ceil(8), by_priority: false }
+        MemoryPoolSetup { blocks, words: bytes.div_ceil(8), by_priority: false, within: None }
     }
 
     /// get_mpf: takes a block, waiting for one if need be.
@@ -154,7 +168,7 @@ impl<K: Kernel, D: Domain> MemoryPool<K, D> {
         if timeout.is_poll() {
             return service.leave(Err(Error::TMOUT));
         }
-        let index = service.block(Waiting::Memory(self.block), Some(&self.block.waiting), timeout)?;
+        let index = service.block(Waiting::Object(&self.block.waiting), timeout)?;
         Ok(self.block.at(index))
     }
 
@@ -227,7 +241,7 @@ impl<K: Kernel, D: Domain> MemoryPool<K, D> {
     }
 }
 
-impl<K: Kernel> MemoryPoolBlock<K> {
+impl<K: Storage> MemoryPoolBlock<K> {
     fn at(&self, index: usize) -> Block {
         // SAFETY: the index is below the number of blocks, so the address is in the memory, which is not at zero.
         let start = unsafe { NonNull::new_unchecked(self.memory.add(index * self.words)) }.cast();

@@ -1,56 +1,41 @@
 //! Mutexes, with priority ceiling or inheritance.
 //!
-//! The mutexes that a task holds form a stack, linked from the one that it locked last; they are unlocked in the opposite
-//! order. A task's priority is the highest of its base priority, the ceilings of the mutexes that it holds and, where a
-//! mutex inherits, the priorities of the tasks that wait for it. [`settle`] brings it there after every change.
+//! The mutexes that a task holds form a stack, linked from the one that it locked last; they are unlocked in the
+//! opposite order. A task's priority is the highest of its base priority, the ceilings of the mutexes that it holds
+//! and, where a mutex inherits, the priorities of the tasks that wait for it. [`settle`] brings it there after every
+//! change.
 
-use crate::cell::{Cell, Held};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::object::handle;
-use crate::ready::PRIORITIES;
-use crate::service::{Queue, Service};
-use crate::task::manage::{Place, change_priority};
-use crate::task::{Class, Tcb, Waiting};
-use crate::time::Timeout;
+use crate::base::cell::Held;
+use crate::base::class::Class;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::model::Presence;
+use crate::base::timeout::Timeout;
+use crate::objects::handle::handle;
+use crate::objects::task::priority::{Place, change_priority};
+use crate::service::frame::Service;
+use crate::state::ownership::{Ownership, Protocol};
+use crate::state::storage::Storage;
+use crate::state::tcb::Tcb;
+use crate::state::waiting::Waiting;
 
 handle! {
     /// A mutex.
-    Mutex, MutexBlock, mutexes
-}
-
-/// What holding a mutex does to a task's priority.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Protocol {
-    /// Nothing.
-    None,
-    /// Raises it to that.
-    Ceiling(u8),
-    /// Raises it to that of the highest task that waits.
-    Inheritance,
+    Mutex, MutexBlock
 }
 
 /// All that the kernel keeps of a mutex.
-pub struct MutexBlock<K: Kernel> {
-    protocol: Protocol,
-    owner: Cell<Option<&'static Tcb<K>>>,
-    /// What the owner locked before.
-    previous: Cell<Option<&'static MutexBlock<K>>>,
-    /// Tasks wait only while there is an owner.
-    pub(crate) waiting: Queue<K>,
-}
+pub type MutexBlock<K> = Ownership<Tcb<K>>;
 
-impl<K: Kernel, D: Domain> Mutex<K, D> {
+impl<K: Storage, D: Domain> Mutex<K, D> {
     /// Describes a mutex that does not change priorities.
     pub const fn create() -> MutexBlock<K> {
         const { Class::of::<K::Model, D>() };
-        let (owner, previous) = (Cell::new(None), Cell::new(None));
-        MutexBlock { protocol: Protocol::None, owner, previous, waiting: Queue::new() }
+        Ownership::new()
     }
 
-    /// loc_mtx: locks it, waiting for it if need be. E_OBJ if the caller holds it already, E_ILUSE if its base priority is
-    /// above the ceiling.
+    /// loc_mtx: locks it, waiting for it if need be. E_OBJ if the caller holds it already, E_ILUSE if its base priority
+    /// is above the ceiling.
     #[inline(always)]
     pub fn loc<C: Context>(self, cx: C) -> Result<(), Error> {
         self.tloc(Timeout::FOREVER, cx)
@@ -73,7 +58,7 @@ impl<K: Kernel, D: Domain> Mutex<K, D> {
                 inherit(&service, owner, service.running().priority.get());
             }
         }
-        service.block(Waiting::Mutex(self.block), Some(&self.block.waiting), timeout).map(|_| ())
+        service.block(Waiting::Mutex(self.block), timeout).map(|_| ())
     }
 
     /// ploc_mtx: locks it if it is free; E_TMOUT if not.
@@ -86,8 +71,8 @@ impl<K: Kernel, D: Domain> Mutex<K, D> {
         }
     }
 
-    /// unl_mtx: unlocks it, and locks it for the first task that waits. E_OBJ if it is not the one that the caller locked
-    /// last.
+    /// unl_mtx: unlocks it, and locks it for the first task that waits. E_OBJ if it is not the one that the caller
+    /// locked last.
     #[inline(always)]
     pub fn unl<C: Context>(self, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
@@ -155,52 +140,9 @@ impl<K: Kernel, D: Domain> Mutex<K, D> {
     }
 }
 
-impl<K: Kernel> MutexBlock<K> {
-    /// Tasks wait in the order of their priorities: TA_TPRI.
-    pub const fn by_priority(mut self) -> Self {
-        self.waiting.by_priority = true;
-        self
-    }
-
-    /// Who holds it has at least that priority, from 1: TA_CEILING.
-    pub const fn ceiling(mut self, priority: usize) -> Self {
-        assert!(priority >= 1 && priority <= PRIORITIES, "a priority is from 1 to 16");
-        self.protocol = Protocol::Ceiling(priority as u8 - 1);
-        self.by_priority()
-    }
-
-    /// Who holds it has at least the priority of the tasks that wait for it: TA_INHERIT.
-    pub const fn inheriting(mut self) -> Self {
-        self.protocol = Protocol::Inheritance;
-        self.by_priority()
-    }
-
-    /// Whether who holds it has it among its mutexes, and nobody waits for it if nobody holds it.
-    pub(crate) fn is_sound(&'static self, held: Held<'_>) -> bool {
-        match self.owner.get(held) {
-            None => self.waiting.tasks.first(held).is_none(),
-            Some(owner) => mutexes(owner, held).any(|mutex| core::ptr::eq(mutex, self)),
-        }
-    }
-
-    /// The priority that holding it gives.
-    fn gives(&self, held: Held<'_>) -> Option<u8> {
-        match self.protocol {
-            Protocol::None => None,
-            Protocol::Ceiling(ceiling) => Some(ceiling),
-            Protocol::Inheritance => self.waiting.tasks.first(held).map(|first| first.priority.get()),
-        }
-    }
-}
-
-/// The mutexes that a task holds, from the last.
-fn mutexes<K: Kernel>(tcb: &Tcb<K>, held: Held<'_>) -> impl Iterator<Item = &'static MutexBlock<K>> {
-    core::iter::successors(tcb.mutexes.get(held), move |mutex| mutex.previous.get(held))
-}
-
 /// Makes a task the owner of a mutex that has none.
 #[inline(always)]
-fn own<K: Kernel, D: Domain, C: Context>(
+fn own<K: Storage, D: Domain, C: Context>(
     service: &Service<K, D, C>,
     mutex: &'static MutexBlock<K>,
     tcb: &'static Tcb<K>,
@@ -209,13 +151,24 @@ fn own<K: Kernel, D: Domain, C: Context>(
     mutex.owner.set(Some(tcb), held);
     mutex.previous.set(tcb.mutexes.get(held), held);
     tcb.mutexes.set(Some(mutex), held);
-    if let Some(rank) = mutex.gives(held).filter(|&rank| rank < tcb.priority.get()) {
+    if let Some(rank) = mutex.gives(held).filter(|&rank| raises(tcb, rank, held)) {
         change_priority(service, tcb, rank, Place::First);
     }
 }
 
+/// Whether a task that gets that priority from a mutex has to be moved: it has a lower one, or the same one as its own, in
+/// which it becomes the first.
+#[inline(always)]
+fn raises<K: Storage>(tcb: &'static Tcb<K>, rank: u8, held: Held<'_>) -> bool {
+    let present = tcb.priority.get();
+    if !K::SubPriorities::IS {
+        return rank < present;
+    }
+    rank <= present && (tcb.set_boosted(true, held) | (rank < present))
+}
+
 /// Gives a mutex that its owner has let go to the first task that waits, or makes it free.
-fn pass_on<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, mutex: &'static MutexBlock<K>) {
+fn pass_on<K: Storage, D: Domain, C: Context>(service: &Service<K, D, C>, mutex: &'static MutexBlock<K>) {
     let held = service.held();
     mutex.owner.set(None, held);
     if let Some(next) = mutex.waiting.tasks.first(held) {
@@ -227,8 +180,10 @@ fn pass_on<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, mutex: 
     }
 }
 
-/// Unlocks all that a task holds that ends.
-pub(crate) fn release_all<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
+/// Unlocks all that a task holds that ends. Few hold a mutex then, and the others shall not pay for the room that this
+/// takes.
+#[inline(never)]
+pub(crate) fn release_all<K: Storage, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
     let held = service.held();
     while let Some(mutex) = tcb.mutexes.get(held) {
         tcb.mutexes.set(mutex.previous.get(held), held);
@@ -236,29 +191,28 @@ pub(crate) fn release_all<K: Kernel, D: Domain, C: Context>(service: &Service<K,
     }
 }
 
-/// Whether a task may have that base priority: it is not above a ceiling that it holds or waits for.
-pub(crate) fn ceilings_allow<K: Kernel>(tcb: &Tcb<K>, rank: u8, held: Held<'_>) -> bool {
-    let waits_for = match tcb.waiting.get(held) {
-        Waiting::Mutex(mutex) => Some(mutex),
-        _ => None,
-    };
-    mutexes(tcb, held)
-        .chain(waits_for)
-        .all(|mutex| if let Protocol::Ceiling(ceiling) = mutex.protocol { rank >= ceiling } else { true })
-}
-
 /// Gives a task the priority that its base and its mutexes make. `Place::Last` says that the base was set anew, which
 /// makes the task the last of its priority even if it stays the same, unless a mutex decides.
-pub(crate) fn settle<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>, place: Place) {
+/// Not inlined, so that who unlocks a mutex that changes no priority does not pay for the room that this takes.
+#[inline(never)]
+pub(crate) fn settle<K: Storage, D: Domain, C: Context>(
+    service: &Service<K, D, C>,
+    tcb: &'static Tcb<K>,
+    place: Place,
+) {
     let held = service.held();
     let base = tcb.base.get();
-    let given = mutexes(tcb, held).filter_map(|mutex| mutex.gives(held)).min();
+    let given = tcb.mutexes(held).filter_map(|mutex| mutex.gives(held)).min();
     let (rank, place) = match given.filter(|&given| given <= base) {
         Some(given) => (given, Place::First),
         None => (base, place),
     };
-    if rank == tcb.priority.get() && place == Place::First {
+    if rank == tcb.priority.get() && place == Place::First && !(K::SubPriorities::IS && tcb.follow_boost(held)) {
         return;
+    }
+    // Asked again and not kept in a variable, which would cost kernels without sub-priorities an instruction.
+    if K::SubPriorities::IS {
+        let _ = tcb.follow_boost(held);
     }
     change_priority(service, tcb, rank, place);
     // Whoever holds what the task waits for may have inherited from it.
@@ -267,15 +221,8 @@ pub(crate) fn settle<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C
     }
 }
 
-/// Whether a task has the priority that its base and its mutexes make.
-pub(crate) fn is_settled<K: Kernel>(tcb: &Tcb<K>, held: Held<'_>) -> bool {
-    let given = mutexes(tcb, held).filter_map(|mutex| mutex.gives(held)).min();
-    let base = tcb.base.get();
-    tcb.priority.get() == given.map_or(base, |given| given.min(base))
-}
-
 /// After a change among those who wait for a mutex: what its owner inherits.
-pub(crate) fn settle_owner<K: Kernel, D: Domain, C: Context>(
+pub(crate) fn settle_owner<K: Storage, D: Domain, C: Context>(
     service: &Service<K, D, C>,
     mutex: &'static MutexBlock<K>,
 ) {
@@ -287,9 +234,9 @@ pub(crate) fn settle_owner<K: Kernel, D: Domain, C: Context>(
 }
 
 /// Raises the priority of a task that holds what one of that priority is about to wait for, and so on along the chain.
-fn inherit<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>, rank: u8) {
+fn inherit<K: Storage, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>, rank: u8) {
     let mut tcb = tcb;
-    while rank < tcb.priority.get() {
+    while raises(tcb, rank, service.held()) {
         change_priority(service, tcb, rank, Place::First);
         let held = service.held();
         match tcb.waiting.get(held) {
@@ -298,6 +245,16 @@ fn inherit<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'
                 None => return,
             },
             _ => return,
+        }
+    }
+}
+
+impl<K: Storage> MutexBlock<K> {
+    /// Whether who holds it has it among its mutexes, and nobody waits for it if nobody holds it.
+    pub(crate) fn is_sound(&'static self, held: Held<'_>) -> bool {
+        match self.owner.get(held) {
+            None => self.waiting.tasks.first(held).is_none(),
+            Some(owner) => owner.mutexes(held).any(|mutex| core::ptr::eq(mutex, self)),
         }
     }
 }

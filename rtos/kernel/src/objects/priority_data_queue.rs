@@ -1,21 +1,24 @@
 //! Priority data queues: words, in the order of the priorities that they were sent with.
 
-use crate::cell::{Cell, Held};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::object::handle;
-use crate::service::{Queue, Service};
-use crate::task::{Class, Waiting};
-use crate::time::Timeout;
+use crate::base::cell::{Cell, Held};
+use crate::base::class::Class;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::timeout::Timeout;
+use crate::objects::handle::handle;
+use crate::service::frame::Service;
+use crate::state::queue::Queue;
+use crate::state::storage::Storage;
+use crate::state::tcb::Tcb;
+use crate::state::waiting::Waiting;
 
 handle! {
     /// A priority data queue.
-    PriorityDataQueue, PriorityDataQueueBlock, priority_data_queues
+    PriorityDataQueue, PriorityDataQueueBlock
 }
 
 /// All that the kernel keeps of a priority data queue.
-pub struct PriorityDataQueueBlock<K: Kernel> {
+pub struct PriorityDataQueueBlock<K: Storage> {
     /// The first `used` have been in use; those of them that are free now are linked from `free`, and those that hold a
     /// word, in their order, from `first`.
     entries: &'static [Entry],
@@ -25,8 +28,8 @@ pub struct PriorityDataQueueBlock<K: Kernel> {
     count: Cell<usize>,
     lowest: u8,
     /// Tasks wait to send only while it is full, and to receive only while it is empty.
-    pub(crate) senders: Queue<K>,
-    pub(crate) receivers: Queue<K>,
+    pub(crate) senders: Queue<Tcb<K>>,
+    pub(crate) receivers: Queue<Tcb<K>>,
 }
 
 /// Memory for a word of a priority data queue.
@@ -62,7 +65,7 @@ impl PriorityDataQueueSetup {
     }
 
     /// The priority data queue itself, in that memory.
-    pub const fn build<K: Kernel>(self, entries: &'static [Entry]) -> PriorityDataQueueBlock<K> {
+    pub const fn build<K: Storage>(self, entries: &'static [Entry]) -> PriorityDataQueueBlock<K> {
         let mut senders = Queue::new();
         senders.by_priority = self.by_priority;
         PriorityDataQueueBlock {
@@ -78,7 +81,7 @@ impl PriorityDataQueueSetup {
     }
 }
 
-impl<K: Kernel, D: Domain> PriorityDataQueue<K, D> {
+impl<K: Storage, D: Domain> PriorityDataQueue<K, D> {
     /// Describes a queue with room for that many words, with priorities from 1, the highest, to `lowest`, at most 16.
     pub const fn create(words: usize, lowest: usize) -> PriorityDataQueueSetup {
         const { Class::of::<K::Model, D>() };
@@ -93,28 +96,26 @@ impl<K: Kernel, D: Domain> PriorityDataQueue<K, D> {
 
     /// tsnd_pdq: as snd_pdq, with E_TMOUT when the time has passed.
     pub fn tsnd<C: Context>(self, word: usize, priority: usize, timeout: Timeout, cx: C) -> Result<(), Error> {
-        let service = self.enter_to_wait(cx)?;
-        let rank = match self.rank(priority) {
-            Ok(rank) => rank,
-            Err(error) => return service.leave(Err(error)),
-        };
+        let rank = self.rank(priority);
+        let service = self.enter_to_wait_with(cx, rank.is_some())?;
+        let rank = rank.unwrap_or(self.block.lowest - 1);
         if self.put(&service, word, rank) {
             return service.finish(Ok(()));
         }
         if timeout.is_poll() {
             return service.leave(Err(Error::TMOUT));
         }
-        let waiting = Waiting::SendByPriority(self.block, word, rank);
-        service.block(waiting, Some(&self.block.senders), timeout).map(|_| ())
+        let waiting = Waiting::SendByPriority(&self.block.senders, word, rank);
+        service.block(waiting, timeout).map(|_| ())
     }
 
     /// psnd_pdq: sends a word if there is room; E_TMOUT if not. Handlers may too.
     pub fn psnd<C: Context>(self, word: usize, priority: usize, cx: C) -> Result<(), Error> {
         let service = self.enter(cx)?;
         match self.rank(priority) {
-            Err(error) => service.leave(Err(error)),
-            Ok(rank) if self.put(&service, word, rank) => service.finish(Ok(())),
-            Ok(_) => service.leave(Err(Error::TMOUT)),
+            None => service.leave(Err(Error::PAR)),
+            Some(rank) if self.put(&service, word, rank) => service.finish(Ok(())),
+            Some(_) => service.leave(Err(Error::TMOUT)),
         }
     }
 
@@ -133,7 +134,7 @@ impl<K: Kernel, D: Domain> PriorityDataQueue<K, D> {
             return service.leave(Err(Error::TMOUT));
         }
         let me = service.running();
-        let word = service.block(Waiting::ReceiveByPriority(self.block), Some(&self.block.receivers), timeout)?;
+        let word = service.block(Waiting::Object(&self.block.receivers), timeout)?;
         Ok((word, usize::from(me.received.load(core::sync::atomic::Ordering::Relaxed)) + 1))
     }
 
@@ -163,12 +164,9 @@ impl<K: Kernel, D: Domain> PriorityDataQueue<K, D> {
         service.leave(Ok((senders, receivers, count)))
     }
 
-    fn rank(self, priority: usize) -> Result<u8, Error> {
-        if priority >= 1 && priority <= usize::from(self.block.lowest) {
-            Ok(priority as u8 - 1)
-        } else {
-            Err(Error::PAR)
-        }
+    /// The rank of a priority, if the queue has it.
+    fn rank(self, priority: usize) -> Option<u8> {
+        (1..=usize::from(self.block.lowest)).contains(&priority).then(|| priority as u8 - 1)
     }
 
     /// Gives a word to who waits for one, or keeps it. False if there is no room.
@@ -196,9 +194,9 @@ impl<K: Kernel, D: Domain> PriorityDataQueue<K, D> {
     }
 }
 
-impl<K: Kernel> PriorityDataQueueBlock<K> {
-    /// Whether its words are in order and counted, and tasks wait to send only while it is full, and to receive only while
-    /// it is empty.
+impl<K: Storage> PriorityDataQueueBlock<K> {
+    /// Whether its words are in order and counted, and tasks wait to send only while it is full, and to receive only
+    /// while it is empty.
     pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
         let (count, most) = (self.count.get(held), self.entries.len());
         let (senders, receivers) =

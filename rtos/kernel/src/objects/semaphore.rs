@@ -1,29 +1,34 @@
 //! Semaphores: a count of resources, and the tasks that wait for one.
 
-use crate::cell::{Cell, Held};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::object::handle;
-use crate::service::{Queue, Service};
-use crate::task::{Class, Waiting};
-use crate::time::Timeout;
+use crate::base::cell::{Cell, Held};
+use crate::base::class::Class;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::timeout::Timeout;
+use crate::objects::handle::handle;
+use crate::service::frame::Service;
+use crate::state::queue::Queue;
+use crate::state::storage::Storage;
+use crate::state::tcb::Tcb;
+use crate::state::waiting::Waiting;
 
 handle! {
     /// A semaphore.
-    Semaphore, SemaphoreBlock, semaphores
+    Semaphore, SemaphoreBlock
 }
 
-/// All that the kernel keeps of a semaphore.
-pub struct SemaphoreBlock<K: Kernel> {
+/// All that the kernel keeps of a semaphore. The queue that tasks wait in stands first, so that the two have one
+/// address.
+#[repr(C)]
+pub struct SemaphoreBlock<K: Storage> {
+    pub(crate) waiting: Queue<Tcb<K>>,
     /// How many resources are free. Tasks wait only while it is zero.
     count: Cell<u32>,
     initial: u32,
     most: u32,
-    pub(crate) waiting: Queue<K>,
 }
 
-impl<K: Kernel, D: Domain> Semaphore<K, D> {
+impl<K: Storage, D: Domain> Semaphore<K, D> {
     /// Describes a semaphore that begins with `initial` resources, of at most `most`.
     pub const fn create(initial: u32, most: u32) -> SemaphoreBlock<K> {
         const { Class::of::<K::Model, D>() };
@@ -65,7 +70,7 @@ impl<K: Kernel, D: Domain> Semaphore<K, D> {
         if timeout.is_poll() {
             return service.leave(Err(Error::TMOUT));
         }
-        service.block(Waiting::Semaphore(self.block), Some(&self.block.waiting), timeout).map(|_| ())
+        service.block(Waiting::Object(&self.block.waiting), timeout).map(|_| ())
     }
 
     /// pol_sem: takes a resource if there is one; E_TMOUT if not.
@@ -102,7 +107,7 @@ impl<K: Kernel, D: Domain> Semaphore<K, D> {
     }
 }
 
-impl<K: Kernel> SemaphoreBlock<K> {
+impl<K: Storage> SemaphoreBlock<K> {
     /// Whether tasks wait only while there is nothing, and there is not more than can be.
     pub(crate) fn is_sound(&self, held: Held<'_>) -> bool {
         let count = self.count.get(held);

@@ -1,48 +1,31 @@
-//! Spin locks for the user: short sections that only one processor may be in.
+//! Spin locks for users: short sections that only one processor may be in.
 //!
-//! Who holds one has the processor locked, as with loc_cpu, and may hold only that one. On one processor nothing else is
-//! needed.
+//! A processor that holds a spin lock is locked, as after loc_cpu, and may hold no second one. Built for one processor,
+//! locking the processor is all that a spin lock does.
 
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
-use crate::cell::Held;
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::model::{Initial, Model, Only};
-use crate::object::handle;
-use crate::port::{Lock, Port};
-use crate::processor::Processor;
-use crate::service::here;
-use crate::task::Class;
+use crate::base::cell::Held;
+use crate::base::class::Class;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::model::{Model, Only};
+use crate::base::port::{Lock, Port};
+use crate::objects::handle::handle;
+use crate::service::dispatch::here;
+use crate::state::spin::SpinLockBlock;
+use crate::state::storage::Storage;
 
 handle! {
     /// A spin lock.
-    SpinLock, SpinLockBlock, spin_locks
+    SpinLock, SpinLockBlock
 }
 
-/// All that the kernel keeps of a spin lock.
-pub struct SpinLockBlock<K: Kernel> {
-    lock: <K::Model as Model>::Only<Between<K>>,
-    /// Whether a processor holds it. Written only by that processor, while it does.
-    taken: AtomicBool,
-}
-
-/// The lock between processors.
-pub struct Between<K: Kernel>(<K::Port as Port>::Lock);
-
-impl<K: Kernel> Initial for Between<K> {
-    const INITIAL: Self = Between(<K::Port as Port>::Lock::FREE);
-}
-
-impl<K: Kernel, D: Domain> SpinLock<K, D> {
+impl<K: Storage, D: Domain> SpinLock<K, D> {
     /// Describes a spin lock.
     pub const fn create() -> SpinLockBlock<K> {
         const { Class::of::<K::Model, D>() };
-        SpinLockBlock {
-            lock: <<K::Model as Model>::Only<Between<K>> as Only<Between<K>>>::INITIAL,
-            taken: AtomicBool::new(false),
-        }
+        SpinLockBlock::new()
     }
 
     /// loc_spn: locks the processor and takes the lock, spinning until it is free. E_CTX if the processor is locked.
@@ -71,7 +54,7 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
             }
             return Err(Error::ILUSE);
         }
-        let_go(here);
+        here.let_go();
         // SAFETY: nothing follows.
         unsafe { here.unlock() };
         Ok(())
@@ -101,24 +84,5 @@ impl<K: Kernel, D: Domain> SpinLock<K, D> {
         here.spinning.set(Some(self.block), held);
         self.block.taken.store(true, Relaxed);
         Ok(true)
-    }
-}
-
-/// Gives back what a processor, which is locked, holds, if it holds any.
-pub(crate) fn let_go<K: Kernel>(here: &'static Processor<K>) {
-    // SAFETY: the processor is locked, and this is its own.
-    let held = unsafe { Held::assume() };
-    if let Some(spinning) = here.spinning.get(held) {
-        here.spinning.set(None, held);
-        spinning.give_back();
-    }
-}
-
-impl<K: Kernel> SpinLockBlock<K> {
-    fn give_back(&self) {
-        self.taken.store(false, Relaxed);
-        if let Some(lock) = self.lock.get().filter(|_| K::Model::LOCKS) {
-            lock.0.release();
-        }
     }
 }

@@ -1,26 +1,29 @@
 //! The frame of every service: lock, check, work, give way.
 //!
-//! [`Service::enter`] locks the processor first and looks afterwards: whether it was locked before is what locking tells,
-//! and from then on nothing can change under the checks. It takes the giant lock if the object is one that processors
-//! share. [`Service::leave`] goes back the same way; [`Service::finish`] also gives way to a task that has become the
-//! highest; [`Service::block`] lets the caller wait.
+//! [`Service::enter`] locks the processor first and checks afterwards: locking tells whether the processor was locked
+//! before, and once it is locked nothing changes under the checks. `enter` takes the giant lock if processors share the
+//! object. [`Service::leave`] undoes both. [`Service::finish`] also gives way to a task that has become the highest,
+//! and [`Service::block`] makes the calling task wait.
 
 use core::marker::PhantomData;
 
-use crate::cell::Held;
-use crate::context::{Context, Domain, Kind, Known, Placed};
-use crate::error::Error;
-use crate::heap::Event;
-use crate::kernel::Kernel;
-use crate::model::{Model, Only};
-use crate::port::{Lock, Port, Stacks, StacksOf};
-use crate::processor::{Agenda, Processor};
-use crate::ring::Ring;
-use crate::task::{State, Tcb, Waiting};
-use crate::time::Timeout;
+use crate::base::cell::Held;
+use crate::base::context::{Context, Domain, Kind, Known, Needs, Placed};
+use crate::base::error::Error;
+use crate::base::heap::Timed;
+use crate::base::model::{Model, Only};
+use crate::base::port::{Lock, Port};
+use crate::base::ring::Ring;
+use crate::base::timeout::Timeout;
+use crate::service::dispatch::{dispatch, here, interrupt};
+use crate::service::refusal::refused;
+use crate::state::processor::{Agenda, Event, Processor};
+use crate::state::storage::Storage;
+use crate::state::tcb::{State, Tcb};
+use crate::state::waiting::Waiting;
 
 /// A service that is at work: it holds the locks of the object's domain.
-pub(crate) struct Service<K: Kernel, D, C> {
+pub(crate) struct Service<K: Storage, D, C> {
     mask: <K::Port as Port>::Mask,
     /// The processor that it runs on.
     pub(crate) here: &'static Processor<K>,
@@ -38,17 +41,7 @@ const fn allowed<M: Model, D: Domain, C: Context>() -> bool {
     }
 }
 
-/// The processor that this code runs on. The processor must be locked, or the answer may be old.
-#[inline(always)]
-pub(crate) fn here<K: Kernel>(place: Known) -> &'static Processor<K> {
-    match place {
-        Known::Pinned(number) => Processor::<K>::of(number),
-        _ if K::Model::IDENTITY => Processor::<K>::of(K::Port::processor()),
-        _ => Processor::<K>::of(0),
-    }
-}
-
-impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
+impl<K: Storage, D: Domain, C: Context> Service<K, D, C> {
     /// Locks. E_CTX if the caller has the processor locked already; E_OACV if it is not the object's processor.
     #[inline(always)]
     pub(crate) fn enter(domain: D, _: C) -> Result<Self, Error> {
@@ -57,6 +50,30 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
             return Err(Error::CTX);
         }
         Self::locked(domain, mask)
+    }
+
+    /// As [`enter`](Self::enter), for a service that only tasks may call: E_CTX in a handler.
+    #[inline(always)]
+    pub(crate) fn enter_in_task(domain: D, cx: C) -> Result<Self, Error> {
+        let service = Self::enter(domain, cx).map_err(|error| Self::elsewhere(error, Needs::Task))?;
+        if service.in_task() { Ok(service) } else { service.leave(Err(Error::CTX)) }
+    }
+
+    /// As [`enter`](Self::enter), for a service in which the calling task may have to wait, and whose arguments are
+    /// `sound`: E_PAR if they are not. The other errors are those of [`may_wait`](Self::may_wait).
+    #[inline(always)]
+    pub(crate) fn enter_to_wait(domain: D, cx: C, sound: bool) -> Result<Self, Error> {
+        let service = Self::enter(domain, cx).map_err(|error| Self::elsewhere(error, Needs::Dispatching))?;
+        match service.may_wait(sound) {
+            Ok(()) => Ok(service),
+            Err(error) => service.leave(Err(error)),
+        }
+    }
+
+    /// What is told of an object of another processor, for which nothing was locked: the context comes first.
+    #[inline(always)]
+    fn elsewhere(error: Error, needs: Needs) -> Error {
+        if error == Error::OACV && C::KIND == Kind::Unknown { refused::<K>(needs, error) } else { error }
     }
 
     /// Goes on when the processor is locked: takes the giant lock, if the object is one that processors share.
@@ -135,25 +152,27 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         self.here.running.get()
     }
 
-    /// E_OACV if the calling task belongs to another domain than the object, so that the object's lock does not guard it.
+    /// E_OACV if the calling task belongs to another domain than the object, so that the object's lock does not guard
+    /// it.
     #[inline(always)]
     pub(crate) fn is_of_caller(&self) -> Result<(), Error> {
         let unknown = K::Model::PROCESSORS > 1 && (D::KNOWN == Known::Later || C::PLACE != D::KNOWN);
         if unknown && self.running().class.pinned() != self.domain.place() { Err(Error::OACV) } else { Ok(()) }
     }
 
-    /// E_CTX where there is no task that could wait, or it must not give way; E_RASTER if it has been asked to end;
-    /// E_OACV if it belongs to another domain than the object, so that the two have no queue in common.
+    /// E_CTX where there is no task that could wait, or it must not give way; E_PAR unless the arguments are `sound`;
+    /// E_OACV if it belongs to another domain than the object, so that the two have no queue in common; E_RASTER if it
+    /// has been asked to end, E_NOSPT if it is a restricted task.
     #[inline(always)]
-    pub(crate) fn may_wait(&self) -> Result<(), Error> {
+    pub(crate) fn may_wait(&self, sound: bool) -> Result<(), Error> {
         if !self.in_task() || !self.here.dispatching.get(self.held()) {
             return Err(Error::CTX);
         }
-        self.is_of_caller()?;
-        if self.running().asked_to_end.get(self.held()) {
-            return Err(Error::RASTER);
+        if !sound {
+            return Err(Error::PAR);
         }
-        Ok(())
+        self.is_of_caller()?;
+        self.running().may_wait(self.held())
     }
 
     /// The processor of a task of this domain.
@@ -189,8 +208,9 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         }
     }
 
-    /// Takes the task that runs from those that can run. False if it is among them no more: another processor has suspended
-    /// it, after this one was locked and before it had the giant lock, and the interrupt that says so has still to come.
+    /// Takes the task that runs from those that can run. False if it is among them no more: another processor has
+    /// suspended it, after this one was locked and before it had the giant lock, and the interrupt that says so has
+    /// still to come.
     #[inline(always)]
     pub(crate) fn stop_running(&self, me: &'static Tcb<K>) -> bool {
         let alone = K::Model::PROCESSORS == 1 || self.domain.place().is_some();
@@ -211,7 +231,7 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
 
     /// Sets a deadline so many microseconds from now.
     pub(crate) fn set_deadline(&self, home: &'static Processor<K>, event: Event<K>, micros: u32) {
-        let now = K::common().clock.now::<K>();
+        let now = K::common().clock.now();
         // What is left of the present microsecond does not count: a wait is never shorter than asked for.
         self.set_deadline_at(home, event, now.wrapping_add(1).wrapping_add(micros), now);
     }
@@ -220,7 +240,7 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
     pub(crate) fn set_deadline_at(&self, home: &'static Processor<K>, event: Event<K>, at: u32, now: u32) {
         if self.agenda(home).heap.insert(event, at, now, self.held()) {
             if core::ptr::eq(home, self.here) {
-                crate::time::arm::<K>(home, at, now, self.held());
+                home.arm(at, now, self.held());
             } else {
                 self.notify(home);
             }
@@ -230,7 +250,7 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
     /// Takes a deadline away. The timer may still ring; nothing is due then.
     pub(crate) fn clear_deadline(&self, home: &'static Processor<K>, event: Event<K>) {
         if event.deadline().is_set(self.held()) {
-            self.agenda(home).heap.remove(event, K::common().clock.now::<K>(), self.held());
+            self.agenda(home).heap.remove(event, K::common().clock.now(), self.held());
         }
     }
 
@@ -251,22 +271,22 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
 
     /// Lets the first task of a queue go on with that result, if there is one.
     #[inline(always)]
-    pub(crate) fn wake_first(&self, queue: &Ring<K>, result: Result<usize, Error>) -> bool {
+    pub(crate) fn wake_first(&self, queue: &Ring<Tcb<K>>, result: Result<usize, Error>) -> bool {
         let Some(task) = queue.first(self.held()) else { return false };
         queue.remove(task, self.held());
         self.wake(task, result);
         true
     }
 
-    /// Lets the task that runs wait, in a queue if there is one, and gives what it is woken with.
+    /// Lets the task that runs wait, in the queue of an object if it waits for one, and gives what it is woken with.
     #[inline(always)]
-    pub(crate) fn block(self, waiting: Waiting<K>, queue: Option<&Queue<K>>, timeout: Timeout) -> Result<usize, Error> {
+    pub(crate) fn block(self, waiting: Waiting<Tcb<K>>, timeout: Timeout) -> Result<usize, Error> {
         let held = self.held();
         let me = self.running();
         let state = if self.stop_running(me) { State::Waiting } else { State::WaitingSuspended };
         me.state.set(state, held);
         me.waiting.set(waiting, held);
-        if let Some(queue) = queue {
+        if let Some(queue) = waiting.queue() {
             queue.add(me, held);
         }
         if let Some(micros) = timeout.deadline() {
@@ -329,50 +349,5 @@ impl<K: Kernel, D: Domain, C: Context> Service<K, D, C> {
         // SAFETY: the value that could give a `Held` ends here.
         unsafe { K::Port::unlock(self.mask) };
         result
-    }
-}
-
-/// Runs `next` instead of `current`, until something dispatches `current` again, perhaps on another processor.
-#[inline(always)]
-pub(crate) fn dispatch<K: Kernel>(here: &'static Processor<K>, current: &'static Tcb<K>, next: &'static Tcb<K>) {
-    crate::overrun::leave(current);
-    // SAFETY: the caller has locked the processor, whose own this is.
-    here.running.set(next, unsafe { Held::assume() });
-    crate::overrun::go_on(here, next);
-    // SAFETY: the processor is locked, `current` runs, and `next` is ready, so it was prepared or saved.
-    unsafe { StacksOf::<K>::switch(&current.saved, &next.saved) };
-}
-
-#[inline(never)]
-fn interrupt<K: Kernel>(processor: &'static Processor<K>) {
-    for number in 0..K::Model::PROCESSORS {
-        if core::ptr::eq(Processor::<K>::of(number), processor) {
-            K::Port::interrupt(number);
-        }
-    }
-}
-
-/// The queue of an object: in the order in which tasks came, or in that of their priorities.
-pub struct Queue<K: Kernel> {
-    pub(crate) tasks: Ring<K>,
-    pub(crate) by_priority: bool,
-}
-
-impl<K: Kernel> Queue<K> {
-    pub(crate) const fn new() -> Self {
-        Queue { tasks: Ring::new(), by_priority: false }
-    }
-
-    #[inline(always)]
-    pub(crate) fn add(&self, task: &'static Tcb<K>, held: Held<'_>) {
-        if self.by_priority { self.tasks.insert_by_priority(task, held) } else { self.tasks.push(task, held) }
-    }
-
-    /// Puts a task whose priority has changed where it belongs now.
-    pub(crate) fn reorder(&self, task: &'static Tcb<K>, held: Held<'_>) {
-        if self.by_priority {
-            self.tasks.remove(task, held);
-            self.tasks.insert_by_priority(task, held);
-        }
     }
 }

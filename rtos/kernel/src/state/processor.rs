@@ -1,39 +1,68 @@
-//! What the kernel knows of each processor.
+//! Processors: the task that each runs, its agendas, and what its current task has locked.
 //!
-//! A processor has two agendas: tasks that can run, and deadlines. Its own is touched by nobody else, so locking the
-//! processor is enough. The shared one is changed by every processor, under the giant lock. Built for one processor there
-//! is only the first, and everything is in it.
+//! A processor has two agendas of ready tasks and deadlines. Its own agenda is used by this processor only, under its
+//! lock. Every processor changes the shared agenda, under the giant lock. A kernel for one processor has only the
+//! first, with everything in it.
 //!
 //! The task that should run is the higher of the two tops; at the same priority, that of the processor's own agenda.
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicBool;
 
-use crate::cell::{Cell, Held, Published};
-use crate::heap::{Heap, Slot};
-use crate::kernel::Kernel;
-use crate::model::{Initial, Model, Only};
-use crate::port::{Lock, Port};
-use crate::ready::Ready;
-use crate::spin_lock::SpinLockBlock;
-use crate::task::{Stack, Tcb};
+use crate::base::cell::{Cell, Held, Published};
+use crate::base::heap::{Deadline, Heap, Slot, Timed, after, is_due};
+use crate::base::model::{Initial, Only};
+use crate::base::port::Port;
+use crate::base::ready::Ready;
+use crate::base::stack::Stack;
+use crate::state::clock::LOOK;
+use crate::state::config::{Config, IfMulti};
+use crate::state::spin::SpinLockBlock;
+use crate::state::tcb::Tcb;
+use crate::state::timer::Timer;
 
-/// The tasks that can run on a processor, and the deadlines that it watches.
-pub struct Agenda<K: Kernel> {
-    pub(crate) ready: Ready<K>,
-    pub(crate) heap: Heap<K>,
+/// Whose deadline it is.
+pub enum Event<K: Config> {
+    /// A task waits no longer.
+    Task(&'static Tcb<K>),
+    /// A notification is due.
+    Timer(&'static Timer<K>),
 }
 
-impl<K: Kernel> Initial for Agenda<K> {
+impl<K: Config> Clone for Event<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K: Config> Copy for Event<K> {}
+
+impl<K: Config> Timed for Event<K> {
+    #[inline(always)]
+    fn deadline(self) -> &'static Deadline {
+        match self {
+            Event::Task(task) => &task.deadline,
+            Event::Timer(timer) => &timer.deadline,
+        }
+    }
+}
+
+/// The tasks that can run on a processor, and the deadlines that it watches.
+pub struct Agenda<K: Config> {
+    pub(crate) ready: Ready<Tcb<K>>,
+    pub(crate) heap: Heap<Event<K>>,
+}
+
+impl<K: Config> Initial for Agenda<K> {
     const INITIAL: Self = Agenda { ready: Ready::new(), heap: Heap::new() };
 }
 
 /// One processor.
-pub struct Processor<K: Kernel> {
+pub struct Processor<K: Config> {
     /// The task that runs. Written by this processor only.
     pub(crate) running: Published<Tcb<K>>,
     pub(crate) own: Agenda<K>,
-    pub(crate) shared: <K::Model as Model>::Only<Agenda<K>>,
+    pub(crate) shared: IfMulti<K, Agenda<K>>,
     /// Whether the task that runs gives way to a higher one: neither dis_dsp nor chg_ipm says no.
     pub(crate) dispatching: Cell<bool>,
     /// Whether the task that runs has called dis_dsp.
@@ -52,7 +81,7 @@ pub struct Processor<K: Kernel> {
     idle: Tcb<K>,
 }
 
-impl<K: Kernel> Processor<K> {
+impl<K: Config> Processor<K> {
     /// Processors that have not started. The stacks are their idle tasks'.
     pub const fn all<const N: usize, const BYTES: usize>(stacks: &'static [Stack<BYTES>; N]) -> [Self; N] {
         let mut all = [const { MaybeUninit::<Self>::uninit() }; N];
@@ -69,7 +98,7 @@ impl<K: Kernel> Processor<K> {
         Processor {
             running: Published::new(),
             own: Agenda::INITIAL,
-            shared: <<K::Model as Model>::Only<Agenda<K>> as Only<Agenda<K>>>::INITIAL,
+            shared: <IfMulti<K, Agenda<K>> as Only<Agenda<K>>>::INITIAL,
             dispatching: Cell::new(true),
             dispatch_disabled: Cell::new(false),
             interrupt_mask: Cell::new(0),
@@ -82,7 +111,12 @@ impl<K: Kernel> Processor<K> {
         }
     }
 
-    pub(crate) fn start(&'static self, own: &'static [Slot<K>], shared: &'static [Slot<K>], held: Held<'_>) {
+    pub(crate) fn start(
+        &'static self,
+        own: &'static [Slot<Event<K>>],
+        shared: &'static [Slot<Event<K>>],
+        held: Held<'_>,
+    ) {
         self.running.set(&self.idle, held);
         self.own.ready.start(&self.idle, held);
         self.own.heap.start(own, held);
@@ -90,14 +124,6 @@ impl<K: Kernel> Processor<K> {
             agenda.ready.start(&self.idle, held);
             agenda.heap.start(shared, held);
         }
-    }
-
-    /// The processor of that number, below the number of processors.
-    #[inline(always)]
-    pub(crate) fn of(number: usize) -> &'static Self {
-        debug_assert!(number < K::Model::PROCESSORS);
-        // SAFETY: numbers come from the port, from loops over all processors, and from what was checked when it was given.
-        unsafe { K::processor(number) }
     }
 
     /// The agenda of objects that every processor uses: its own, if there is no other processor.
@@ -114,44 +140,9 @@ impl<K: Kernel> Processor<K> {
             None => own,
             Some(shared) => {
                 let shared = shared.ready.top();
-                if shared.priority.get() < own.priority.get() { shared } else { own }
+                if shared.precedes(own) { shared } else { own }
             }
         }
-    }
-
-    /// As [`choose`](Self::choose), for who does not hold the giant lock. Before a task of the shared agenda runs the lock
-    /// is taken once: what another processor has written, when it prepared or left that task, is seen from then on.
-    #[inline(always)]
-    pub(crate) fn choose_alone(&self) -> &'static Tcb<K> {
-        if !K::Model::LOCKS {
-            return self.choose();
-        }
-        let own = self.own.ready.top();
-        match self.shared.get() {
-            None => own,
-            Some(shared) => {
-                let shared = shared.ready.top();
-                if shared.priority.get() >= own.priority.get() {
-                    own
-                } else if core::ptr::eq(shared, self.running.get()) {
-                    shared
-                } else {
-                    self.choose_shared()
-                }
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn choose_shared(&self) -> &'static Tcb<K> {
-        let Some(giant) = K::common().giant.get() else { return self.choose() };
-        // Nobody who has it waits for this processor.
-        while !giant.0.try_acquire() {
-            K::Port::relax();
-        }
-        let next = self.choose();
-        giant.0.release();
-        next
     }
 
     /// Unlocks it as it was before a service has locked it.
@@ -168,5 +159,29 @@ impl<K: Kernel> Processor<K> {
     #[inline(always)]
     pub(crate) fn idle(&'static self) -> &'static Tcb<K> {
         &self.idle
+    }
+
+    /// Gives back the spin lock that it holds, if it holds one. The processor is locked, and is that which the code
+    /// runs on.
+    pub(crate) fn let_go(&self) {
+        // SAFETY: the processor is locked, and this is its own.
+        let held = unsafe { Held::assume() };
+        if let Some(spinning) = self.spinning.get(held) {
+            self.spinning.set(None, held);
+            spinning.give_back();
+        }
+    }
+
+    /// Sets the timer of this processor, if the deadline comes before what it is set to.
+    #[inline(always)]
+    pub(crate) fn arm(&self, at: u32, now: u32, held: Held<'_>) {
+        let sooner = match self.armed.get(held) {
+            None => true,
+            Some(armed) => after(at, now) < after(armed, now),
+        };
+        if sooner {
+            self.armed.set(Some(at), held);
+            K::Port::alarm(if is_due(at, now) { 0 } else { at.wrapping_sub(now).min(LOOK) });
+        }
     }
 }

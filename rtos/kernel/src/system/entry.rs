@@ -1,18 +1,22 @@
-//! Where a port enters the kernel: at its start, and for every interrupt.
+//! The entries that a port calls: start, interrupts, timer, exceptions, preemption.
 
 use core::fmt;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use crate::cell::Held;
-use crate::context::{Anywhere, Known, Placed};
+use crate::base::cell::Held;
+use crate::base::context::{Anywhere, Known, Placed};
+use crate::base::model::{Model, Only};
+use crate::base::port::{Lines, Port, Stacks};
 use crate::kernel::Kernel;
-use crate::model::{Model, Only};
-use crate::notify::TimerHome;
-use crate::port::{Lines, Port, Stacks, StacksOf};
-use crate::processor::Processor;
-use crate::service::{Service, dispatch, here};
-use crate::task::State;
+use crate::objects::exception::Raised;
+use crate::objects::task::terminate::exit_from;
+use crate::service::dispatch::{dispatch, here, left};
+use crate::service::frame::Service;
+use crate::state::config::StacksOf;
+use crate::state::processor::Processor;
+use crate::state::tcb::State;
+use crate::system::{exception, tick};
 
 /// Starts the kernel: makes everything ready, starts the other processors, and runs the first task.
 ///
@@ -29,7 +33,7 @@ pub unsafe fn start<K: Kernel>() -> ! {
         // SAFETY: the idle task does not run yet.
         unsafe { StacksOf::<K>::prepare(&processor.idle().saved) };
     }
-    K::common().clock.start::<K>();
+    K::common().clock.start();
     for task in K::tasks() {
         let tcb = task.block;
         // SAFETY: the task does not run yet.
@@ -45,17 +49,17 @@ pub unsafe fn start<K: Kernel>() -> ! {
         }
     }
     for cyclic in K::cyclics() {
-        TimerHome::<K>::start(&cyclic.block.home, cyclic.block.class, held);
+        cyclic.block.timer.place(held);
     }
     for alarm in K::alarms() {
-        TimerHome::<K>::start(&alarm.block.home, alarm.block.class, held);
+        alarm.block.timer.place(held);
     }
     if let Some(strange) = K::interrupts().iter().find(|interrupt| !<K::Port as Port>::Lines::exists(interrupt.line)) {
         K::Port::fatal(format_args!("there is no interrupt line {}", strange.line));
     }
-    let now = K::common().clock.now::<K>();
+    let now = K::common().clock.now();
     for cyclic in K::cyclics().iter().filter(|cyclic| cyclic.block.active) {
-        let home = Processor::<K>::of(cyclic.domain.0.map_or(cyclic.block.class.initial(), usize::from));
+        let home = Processor::<K>::of(cyclic.domain.0.map_or(cyclic.block.timer.class.initial(), usize::from));
         // SAFETY: nobody else runs.
         let service = unsafe { Service::<K, Placed, Anywhere>::taken(cyclic.domain, home) };
         cyclic.block.start(now, &service);
@@ -116,8 +120,8 @@ fn wait_for_others<K: Kernel>(what: fn(&Processor<K>) -> &AtomicBool) {
 /// Gives way to the task that should run. In task context; the processor is locked, and is so again on return.
 ///
 /// A port calls this for a task that an interrupt has preempted, and goes back to what was interrupted in one step with
-/// unlocking the processor. If it unlocked before, the next interrupt could preempt the task on top of what this one has
-/// left on its stack, and so on without end.
+/// unlocking the processor. If it unlocked before, the next interrupt could preempt the task on top of what this one
+/// has left on its stack, and so on without end.
 pub fn preempt<K: Kernel>() {
     let here = here::<K>(Known::Later);
     // SAFETY: the processor is locked, and what follows is its own.
@@ -130,8 +134,8 @@ pub fn preempt<K: Kernel>() {
     }
 }
 
-/// Gives way to the task that should run, after a service that has let it; or ends the task that runs, if that was asked
-/// of it meanwhile.
+/// Gives way to the task that should run, after a service that has let it; or ends the task that runs, if that was
+/// asked of it meanwhile.
 pub(crate) fn give_way<K: Kernel>() {
     let mask = K::Port::lock();
     if K::Port::was_locked(mask) {
@@ -142,7 +146,7 @@ pub(crate) fn give_way<K: Kernel>() {
     let held = unsafe { Held::assume() };
     let me = here.running.get();
     if here.dispatching.get(held) && me.asked_to_end.get(held) && !me.unending.get(held) {
-        crate::task::term::exit_from::<K, Placed>(Placed::place(me.class.pinned()));
+        exit_from::<K, Placed>(Placed::place(me.class.pinned()));
     }
     preempt::<K>();
     // SAFETY: nothing follows.
@@ -151,7 +155,7 @@ pub(crate) fn give_way<K: Kernel>() {
 
 /// The timer of this processor rings. In handler context, the processor unlocked.
 pub fn tick<K: Kernel>() {
-    crate::time::tick::<K>();
+    tick::tick::<K>();
 }
 
 /// Another processor wants this one to look at its agenda. In handler context, the processor unlocked.
@@ -160,14 +164,15 @@ pub fn interrupted<K: Kernel>() {
         K::Port::lock();
         end::<K>();
     }
-    crate::time::interrupted::<K>();
+    tick::interrupted::<K>();
 }
 
 /// An interrupt came on that line. In handler context, the processor unlocked. Fatal if nobody serves it.
 pub fn interrupt<K: Kernel>(line: u32) {
     let mut served = false;
     for interrupt in K::interrupts().iter().filter(|interrupt| interrupt.line == line) {
-        interrupt.handler.call::<K>();
+        interrupt.handler.run();
+        left::<K>();
         served = true;
     }
     if !served {
@@ -176,8 +181,8 @@ pub fn interrupt<K: Kernel>(line: u32) {
 }
 
 /// A CPU exception happened. In handler context. False if nobody handles it.
-pub fn exception<K: Kernel>(raised: crate::exception::Raised) -> bool {
-    crate::exception::raise::<K>(raised)
+pub fn exception<K: Kernel>(raised: Raised) -> bool {
+    exception::raise::<K>(raised)
 }
 
 /// Whether a task other than the one that runs should. For a port that is about to leave its last handler.
@@ -209,8 +214,8 @@ pub(crate) fn end<K: Kernel>() -> ! {
     }
 }
 
-/// The lowest address of each stack, and the address after its highest: those of the tasks, by their numbers, and of the
-/// idle tasks.
+/// The lowest address of each stack, and the address after its highest: those of the tasks, by their numbers, and of
+/// the idle tasks.
 pub fn stacks<K: Kernel>() -> impl Iterator<Item = (usize, usize)> {
     let tasks = K::tasks().iter().map(|task| task.block);
     let idle = (0..K::Model::PROCESSORS).map(|number| Processor::<K>::of(number).idle());
@@ -234,7 +239,8 @@ impl fmt::Display for Owner {
     }
 }
 
-/// On whose stack, or just below it, an address lies: what to name when a stack has overflowed. None if it is no task's.
+/// On whose stack, or just below it, an address lies: what to name when a stack has overflowed. None if it is no
+/// task's.
 pub fn owner_of<K: Kernel>(address: usize) -> Option<Owner> {
     const BELOW: usize = 256;
     let index = stacks::<K>().position(|(limit, top)| limit.saturating_sub(BELOW) <= address && address < top)?;

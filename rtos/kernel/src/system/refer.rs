@@ -1,11 +1,16 @@
-//! ref_tsk: all that can be told of a task.
+//! ref_tsk: the state of a task, and what it waits for.
 
-use super::manage::TaskState;
-use super::{State, Task, Waiting};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::{Kernel, Numbered};
-use crate::model::Only;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::model::Only;
+use crate::kernel::Kernel;
+use crate::objects::notification::ahead;
+use crate::objects::task::Task;
+use crate::objects::task::activate::TaskState;
+use crate::state::queue::Queue;
+use crate::state::storage::Numbered;
+use crate::state::tcb::{State, Tcb};
+use crate::state::waiting::Waiting;
 
 /// What a task waits for: the kind, and the object's ITRON number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +48,8 @@ pub struct TaskReference {
     pub state: TaskState,
     /// Its present and its base priority, from 1; none if it is dormant.
     pub priorities: Option<(usize, usize)>,
+    /// Its sub-priority, from 0; none if the kernel has no sub-priorities.
+    pub sub_priority: Option<u32>,
     /// What it waits for, if it waits.
     pub waits_for: Option<WaitsFor>,
     /// In how many microseconds the wait ends at the latest; none if it is without limit.
@@ -61,27 +68,37 @@ pub struct TaskReference {
     pub next: Option<usize>,
 }
 
-fn number<T>(table: &[Numbered<T>], block: &T) -> usize {
-    table.iter().position(|entry| core::ptr::eq(entry.block, block)).map_or(0, |index| index + 1)
+/// The ITRON number of the object of a table that something holds for; none if it holds for none.
+fn number<T>(table: &[Numbered<T>], is: impl Fn(&T) -> bool) -> Option<usize> {
+    table.iter().position(|entry| is(entry.block)).map(|index| index + 1)
 }
 
-impl<K: Kernel> Waiting<K> {
-    fn told(self) -> Option<WaitsFor> {
-        Some(match self {
-            Waiting::Nothing => return None,
-            Waiting::Sleep => WaitsFor::Sleep,
-            Waiting::Delay => WaitsFor::Delay,
-            Waiting::Semaphore(block) => WaitsFor::Semaphore(number(K::semaphores(), block)),
-            Waiting::Flags(block, ..) => WaitsFor::EventFlag(number(K::event_flags(), block)),
-            Waiting::Send(block, _) => WaitsFor::Send(number(K::data_queues(), block)),
-            Waiting::Receive(block) => WaitsFor::Receive(number(K::data_queues(), block)),
-            Waiting::SendByPriority(block, ..) => WaitsFor::SendByPriority(number(K::priority_data_queues(), block)),
-            Waiting::ReceiveByPriority(block) => WaitsFor::ReceiveByPriority(number(K::priority_data_queues(), block)),
-            Waiting::Mutex(block) => WaitsFor::Mutex(number(K::mutexes(), block)),
-            Waiting::Memory(block) => WaitsFor::Memory(number(K::memory_pools(), block)),
-            Waiting::SendMessage(block, ..) => WaitsFor::SendMessage(number(K::message_buffers(), block)),
-            Waiting::ReceiveMessage(block, _) => WaitsFor::ReceiveMessage(number(K::message_buffers(), block)),
-        })
+/// What a task waits for. A wait names a queue, which is that of one object.
+fn told<K: Kernel>(waiting: Waiting<Tcb<K>>) -> Option<WaitsFor> {
+    let is = |queue: &Queue<Tcb<K>>| waiting.queue().is_some_and(|other| core::ptr::eq(other, queue));
+    match waiting {
+        Waiting::Nothing => None,
+        Waiting::Sleep => Some(WaitsFor::Sleep),
+        Waiting::Delay => Some(WaitsFor::Delay),
+        Waiting::Flags(..) => number(K::event_flags(), |flag| is(&flag.waiting)).map(WaitsFor::EventFlag),
+        Waiting::Send(..) => number(K::data_queues(), |queue| is(&queue.senders)).map(WaitsFor::Send),
+        Waiting::SendByPriority(..) => {
+            number(K::priority_data_queues(), |queue| is(&queue.senders)).map(WaitsFor::SendByPriority)
+        }
+        Waiting::Mutex(..) => number(K::mutexes(), |mutex| is(&mutex.waiting)).map(WaitsFor::Mutex),
+        Waiting::SendMessage(..) => {
+            number(K::message_buffers(), |buffer| is(&buffer.messages.senders)).map(WaitsFor::SendMessage)
+        }
+        Waiting::ReceiveMessage(..) => {
+            number(K::message_buffers(), |buffer| is(&buffer.receivers)).map(WaitsFor::ReceiveMessage)
+        }
+        Waiting::Object(_) => number(K::semaphores(), |semaphore| is(&semaphore.waiting))
+            .map(WaitsFor::Semaphore)
+            .or_else(|| number(K::data_queues(), |queue| is(&queue.receivers)).map(WaitsFor::Receive))
+            .or_else(|| {
+                number(K::priority_data_queues(), |queue| is(&queue.receivers)).map(WaitsFor::ReceiveByPriority)
+            })
+            .or_else(|| number(K::memory_pools(), |pool| is(&pool.waiting)).map(WaitsFor::Memory)),
     }
 }
 
@@ -104,8 +121,9 @@ impl<K: Kernel, D: Domain> Task<K, D> {
             },
             priorities: (state != State::Dormant)
                 .then(|| (usize::from(tcb.priority.get()) + 1, usize::from(tcb.base.get()) + 1)),
-            waits_for: tcb.waiting.get(held).told(),
-            left: crate::notify::ahead::<K>(&tcb.deadline, held),
+            sub_priority: tcb.sub_priority(held),
+            waits_for: told(tcb.waiting.get(held)),
+            left: ahead::<K>(&tcb.deadline, held),
             queued: tcb.queued.get(held),
             woken: tcb.woken.get(held),
             asked_to_end: tcb.asked_to_end.get(held),

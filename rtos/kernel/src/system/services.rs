@@ -1,17 +1,21 @@
-//! The state of the system: locks, dispatching, interrupt masks, the queue of tasks that can run, and the kernel's end.
+//! System services: locking the processor, dispatching, interrupt masks, ready queues, the end of the kernel.
 
 use core::marker::PhantomData;
 
-use crate::cell::Held;
-use crate::context::{Anywhere, Context, Kind, Placed};
-use crate::error::Error;
+use crate::base::cell::Held;
+use crate::base::context::{Context, Kind, Needs, Placed};
+use crate::base::error::Error;
+use crate::base::model::Model;
+use crate::base::port::Port;
+use crate::base::ready::PRIORITIES;
+use crate::base::ring::Queued;
 use crate::kernel::Kernel;
-use crate::model::Model;
-use crate::port::Port;
-use crate::processor::Processor;
-use crate::ready::PRIORITIES;
-use crate::service::{Service, here};
-use crate::task::Tcb;
+use crate::service::dispatch::{here, with_own};
+use crate::service::frame::Service;
+use crate::service::refusal::refused;
+use crate::state::processor::Processor;
+use crate::state::tcb::Tcb;
+use crate::system::entry;
 
 /// The system services of a kernel.
 pub struct System<K: Kernel>(PhantomData<K>);
@@ -41,7 +45,8 @@ fn is_task<K: Kernel, C: Context>() -> bool {
 }
 
 impl<K: Kernel> System<K> {
-    /// loc_cpu: locks the processor, until unl_cpu. No service but unl_cpu, ext_tsk and the sns_ ones may be called then.
+    /// loc_cpu: locks the processor, until unl_cpu. No service but unl_cpu, ext_tsk and the sns_ ones may be called
+    /// then.
     pub fn loc_cpu<C: Context>(_: C) -> Result<(), Error> {
         let mask = K::Port::lock();
         if !K::Port::was_locked(mask) {
@@ -94,7 +99,7 @@ impl<K: Kernel> System<K> {
             here.dispatching.set(here.interrupt_mask.get(held) == 0, held);
             Ok(())
         })?;
-        crate::entry::give_way::<K>();
+        entry::give_way::<K>();
         Ok(())
     }
 
@@ -105,7 +110,7 @@ impl<K: Kernel> System<K> {
             return Err(Error::CTX);
         }
         if priority > 0 || priority < K::Port::LOWEST_INTERRUPT_MASK {
-            return Err(Error::PAR);
+            return Err(refused::<K>(Needs::Task, Error::PAR));
         }
         let mask = K::Port::lock();
         if K::Port::was_locked(mask) {
@@ -118,7 +123,7 @@ impl<K: Kernel> System<K> {
         here.dispatching.set(priority == 0 && !here.dispatch_disabled.get(held), held);
         // SAFETY: nothing follows that the lock guards.
         unsafe { K::Port::unlock(K::Port::mask_interrupts(priority)) };
-        crate::entry::give_way::<K>();
+        entry::give_way::<K>();
         Ok(())
     }
 
@@ -130,8 +135,9 @@ impl<K: Kernel> System<K> {
         local::<K, C, _>(cx, |here, held| Ok(here.interrupt_mask.get(held)))
     }
 
-    /// rot_rdq: gives the next task of that priority, or of the caller's if none is given, its turn. E_PAR if there is no
-    /// such priority.
+    /// rot_rdq: gives the next task of that priority, or of the caller's if none is given, its turn. E_ILUSE if its tasks
+    /// are in the order of their sub-priorities; E_PAR if there is
+    /// no such priority.
     pub fn rot_rdq<C: Context>(priority: Option<usize>, cx: C) -> Result<(), Error> {
         Self::rotate(None, priority, cx)
     }
@@ -169,10 +175,14 @@ impl<K: Kernel> System<K> {
     }
 
     fn rotate<C: Context>(processor: Option<usize>, priority: Option<usize>, cx: C) -> Result<(), Error> {
+        exists::<K>(Needs::Unlocked, processor)?;
         let rank = match priority {
-            None if !is_task::<K, C>() => return Err(Error::PAR),
-            _ => rank_or_own::<K, C>(priority, cx)?,
+            None if !is_task::<K, C>() => return Err(refused::<K>(Needs::Unlocked, Error::PAR)),
+            _ => rank_or_own::<K, C>(Needs::Unlocked, priority, cx)?,
         };
+        if Tcb::<K>::is_by_sub_rank(usize::from(rank)) {
+            return Err(refused::<K>(Needs::Unlocked, Error::ILUSE));
+        }
         visit::<K, C>(processor, cx, |service, home| {
             service.agenda(home).ready.rotate(rank, service.held());
             service.notify(home);
@@ -180,7 +190,7 @@ impl<K: Kernel> System<K> {
     }
 
     fn load<C: Context>(processor: Option<usize>, priority: Option<usize>, cx: C) -> Result<usize, Error> {
-        let rank = rank_or_own_in_task::<K, C>(priority, cx)?;
+        let rank = rank_or_own_in_task::<K, C>(processor, priority, cx)?;
         let mut count = 0;
         visit::<K, C>(processor, cx, |service, home| count += service.agenda(home).ready.count(rank, service.held()))?;
         Ok(count)
@@ -192,7 +202,7 @@ impl<K: Kernel> System<K> {
         nth: usize,
         cx: C,
     ) -> Result<Option<usize>, Error> {
-        let rank = rank_or_own_in_task::<K, C>(priority, cx)?;
+        let rank = rank_or_own_in_task::<K, C>(processor, priority, cx)?;
         let (mut before, mut found) = (0, None);
         visit::<K, C>(processor, cx, |service, home| {
             let (ready, held) = (&service.agenda(home).ready, service.held());
@@ -212,9 +222,10 @@ impl<K: Kernel> System<K> {
         local::<K, C, _>(cx, |here, _| Ok(here.number()))
     }
 
-    /// The number of this processor, counted from 0. From any context, with a locked processor too, where get_pid is E_CTX.
+    /// The number of this processor, counted from 0. From any context, with a locked processor too, where get_pid is
+    /// E_CTX.
     pub fn processor() -> usize {
-        Self::look(|here, _| here.number())
+        with_own::<K, _>(|here, _| here.number())
     }
 
     /// sns_ctx: whether a handler runs, and not a task; or what is called before the kernel runs and after.
@@ -233,22 +244,13 @@ impl<K: Kernel> System<K> {
 
     /// sns_dsp: whether dis_dsp was called.
     pub fn sns_dsp() -> bool {
-        Self::look(|here, held| here.dispatch_disabled.get(held))
+        with_own::<K, _>(|here, held| here.dispatch_disabled.get(held))
     }
 
     /// sns_dpn: whether a task that should run would have to wait: in a handler, or where the processor is locked, or
     /// the task that runs does not give way.
     pub fn sns_dpn() -> bool {
-        Self::sns_loc() || Self::sns_ctx() || !Self::look(|here, held| here.dispatching.get(held))
-    }
-
-    pub(crate) fn look<T>(what: impl FnOnce(&'static Processor<K>, Held<'_>) -> T) -> T {
-        let mask = K::Port::lock();
-        // SAFETY: the processor is locked, and only what is its own is looked at.
-        let seen = what(here::<K>(Anywhere::PLACE), unsafe { Held::assume() });
-        // SAFETY: nothing follows.
-        unsafe { K::Port::unlock(mask) };
-        seen
+        Self::sns_loc() || Self::sns_ctx() || !with_own::<K, _>(|here, held| here.dispatching.get(held))
     }
 
     /// sns_ker: whether the kernel does not run, because it has not started or is about to end.
@@ -259,29 +261,16 @@ impl<K: Kernel> System<K> {
     /// ext_ker: ends the kernel. The termination routine runs on processor 0.
     pub fn ext_ker() -> ! {
         K::Port::lock();
-        crate::entry::end::<K>()
+        entry::end::<K>()
     }
 }
 
-/// The task that runs. Nobody but the task itself, or its handlers, can rely on it.
-pub(crate) fn running<K: Kernel>() -> &'static Tcb<K> {
-    let mask = K::Port::lock();
-    let running = here::<K>(Anywhere::PLACE).running.get();
-    if !K::Port::was_locked(mask) {
-        // SAFETY: nothing follows that the lock guards.
-        unsafe { K::Port::unlock(mask) };
+/// E_ID if there is no processor of that number, for a service that needs that of its context.
+fn exists<K: Kernel>(needs: Needs, processor: Option<usize>) -> Result<(), Error> {
+    match processor {
+        Some(number) if number >= K::Model::PROCESSORS => Err(refused::<K>(needs, Error::ID)),
+        _ => Ok(()),
     }
-    running
-}
-
-/// What the task that runs belongs to. It stays so as long as that task runs.
-#[inline(always)]
-pub(crate) fn running_domain<K: Kernel>() -> Placed {
-    if K::Model::PROCESSORS == 1 { Placed(None) } else { Placed::place(running::<K>().class.pinned()) }
-}
-
-fn rank(priority: usize) -> Result<u8, Error> {
-    if (1..=PRIORITIES).contains(&priority) { Ok(priority as u8 - 1) } else { Err(Error::PAR) }
 }
 
 /// The rank of the caller's base priority.
@@ -289,29 +278,37 @@ fn own_rank<K: Kernel, C: Context>(cx: C) -> Result<u8, Error> {
     local::<K, C, _>(cx, |here, _| Ok(here.running.get().base.get()))
 }
 
-/// The rank of that priority, or of the caller's.
-fn rank_or_own<K: Kernel, C: Context>(priority: Option<usize>, cx: C) -> Result<u8, Error> {
-    priority.map_or_else(|| own_rank::<K, C>(cx), rank)
+/// The rank of that priority, or of the caller's, for a service that needs that of its context. E_PAR if there is none.
+fn rank_or_own<K: Kernel, C: Context>(needs: Needs, priority: Option<usize>, cx: C) -> Result<u8, Error> {
+    match priority {
+        None => own_rank::<K, C>(cx),
+        Some(priority) if (1..=PRIORITIES).contains(&priority) => Ok(priority as u8 - 1),
+        Some(_) => Err(refused::<K>(needs, Error::PAR)),
+    }
 }
 
-/// The same for who must be a task: E_CTX in a handler.
-fn rank_or_own_in_task<K: Kernel, C: Context>(priority: Option<usize>, cx: C) -> Result<u8, Error> {
-    if is_task::<K, C>() { rank_or_own::<K, C>(priority, cx) } else { Err(Error::CTX) }
+/// The same for who must be a task: E_CTX in a handler. E_ID if there is no processor of that number.
+fn rank_or_own_in_task<K: Kernel, C: Context>(
+    processor: Option<usize>,
+    priority: Option<usize>,
+    cx: C,
+) -> Result<u8, Error> {
+    if !is_task::<K, C>() {
+        return Err(Error::CTX);
+    }
+    exists::<K>(Needs::Task, processor)?;
+    rank_or_own::<K, C>(Needs::Task, priority, cx)
 }
 
 /// Does something with each agenda of a processor, of this one if none is given, that can be worked on from here: the
-/// processor's own if the caller is there, and then the shared one. E_ID if there is no such processor.
+/// processor's own if the caller is there, and then the shared one. There is a processor of that number.
 fn visit<K: Kernel, C: Context>(
     processor: Option<usize>,
     cx: C,
     mut work: impl FnMut(&Service<K, Placed, C>, &'static Processor<K>),
 ) -> Result<(), Error> {
     let service = Service::<K, Placed, C>::enter_own(cx)?;
-    let home = match processor {
-        None => service.here,
-        Some(number) if number < K::Model::PROCESSORS => Processor::<K>::of(number),
-        Some(_) => return service.leave(Err(Error::ID)),
-    };
+    let home = processor.map_or(service.here, Processor::<K>::of);
     if core::ptr::eq(home, service.here) {
         work(&service, home);
     }
@@ -322,25 +319,4 @@ fn visit<K: Kernel, C: Context>(
         service.finish(());
     }
     Ok(())
-}
-
-impl<K: Kernel> Tcb<K> {
-    /// The ITRON number of the task: from 1. None for an idle one.
-    pub(crate) fn number(&self) -> Option<usize> {
-        K::tasks().iter().position(|task| core::ptr::eq(task.block, self)).map(|index| index + 1)
-    }
-}
-
-impl<K: Kernel> Processor<K> {
-    /// Its number, from 0.
-    pub(crate) fn number(&self) -> usize {
-        (0..K::Model::PROCESSORS).find(|&number| core::ptr::eq(Processor::<K>::of(number), self)).unwrap_or(0)
-    }
-}
-
-impl<K: Kernel> crate::service::Queue<K> {
-    /// The ITRON number of the first task.
-    pub(crate) fn first_number(&self, held: Held<'_>) -> Option<usize> {
-        self.tasks.first(held).and_then(|task| task.number())
-    }
 }

@@ -2,8 +2,9 @@
 
 use std::vec::Vec;
 
-use super::{Event, Heap, LONGEST, MARGIN, Slot, after};
-use crate::kernel::Kernel;
+use super::{Heap, LONGEST, MARGIN, Slot, Timed, after};
+use crate::state::processor::Event;
+use crate::state::storage::Storage;
 use crate::testing::held;
 use crate::testing::kernels::{OfRemovals, OfSequences};
 
@@ -12,18 +13,18 @@ const MOMENTS: [u32; 5] = [0, u32::MAX - 1, MARGIN - 1, MARGIN + 1, 1 << 31];
 /// Deadlines, from such a moment on: as late as can be, now, in a while, and as far away as can be.
 const DEADLINES: [u32; 4] = [MARGIN.wrapping_neg() + 10, 0, 1_000, LONGEST];
 
-fn event<K: Kernel>(number: usize) -> Event<K> {
+fn event<K: Storage>(number: usize) -> Event<K> {
     Event::Task(K::tasks()[number].block)
 }
 
 /// A heap and what should be in it: whose deadlines, and when.
-struct Checked<K: Kernel> {
-    heap: Heap<K>,
+struct Checked<K: Storage> {
+    heap: Heap<Event<K>>,
     list: Vec<(usize, u32)>,
     now: u32,
 }
 
-impl<K: Kernel> Checked<K> {
+impl<K: Storage> Checked<K> {
     fn new(now: u32) -> Self {
         let heap = Heap::new();
         heap.start(slots::<K>(), held());
@@ -66,7 +67,7 @@ impl<K: Kernel> Checked<K> {
     }
 }
 
-fn slots<K: Kernel>() -> &'static [Slot<K>] {
+fn slots<K: Storage>() -> &'static [Slot<Event<K>>] {
     K::slots(0)[0]
 }
 

@@ -1,12 +1,13 @@
-//! Every sequence of insertions, removals and rotations up to a length, on a few tasks of two priorities, against lists.
+//! Every sequence of insertions, removals and rotations up to a length, on a few tasks of two priorities, against
+//! lists.
 
 use std::collections::VecDeque;
 use std::vec::Vec;
 
 use super::{PRIORITIES, Ready};
-use crate::kernel::Kernel;
-use crate::processor::Processor;
-use crate::task::Tcb;
+use crate::state::processor::Processor;
+use crate::state::storage::Storage;
+use crate::state::tcb::Tcb;
 use crate::testing::held;
 use crate::testing::kernels::OfReady as App;
 
@@ -65,7 +66,7 @@ impl Lists {
 }
 
 /// Takes a step, and gives what is said of whether another task should run.
-fn take(ready: &Ready<App>, step: Step) -> bool {
+fn take(ready: &Ready<Tcb<App>>, step: Step) -> bool {
     match step {
         Step::Insert(number, rank) => {
             task(number).priority.set(RANKS[rank], held());
@@ -80,7 +81,7 @@ fn take(ready: &Ready<App>, step: Step) -> bool {
     }
 }
 
-fn compare(ready: &Ready<App>, lists: &Lists, steps: &[Step]) {
+fn compare(ready: &Ready<Tcb<App>>, lists: &Lists, steps: &[Step]) {
     let idle = Processor::<App>::of(0).idle();
     let top = lists.top().map_or(idle, task);
     assert!(core::ptr::eq(ready.top(), top), "the top, after {steps:?}");

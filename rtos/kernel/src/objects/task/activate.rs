@@ -1,12 +1,16 @@
-//! Activation, priority, information about a task.
+//! Activation, state and priority of a task.
 
-use super::{State, Task, Tcb, Waiting};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::model::Only;
-use crate::ready::PRIORITIES;
-use crate::service::Service;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::base::model::Only;
+use crate::base::ready::PRIORITIES;
+use crate::base::ring::Queued;
+use crate::objects::mutex::settle;
+use crate::objects::task::Task;
+use crate::objects::task::priority::{Place, change_priority};
+use crate::service::frame::Service;
+use crate::state::storage::Storage;
+use crate::state::tcb::{State, Tcb};
 
 /// What get_tst tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +29,7 @@ pub enum TaskState {
     Dormant,
 }
 
-impl<K: Kernel, D: Domain> Task<K, D> {
+impl<K: Storage, D: Domain> Task<K, D> {
     /// act_tsk: activates the task. If it is active it will begin anew once it has ended, unless that was asked already
     /// or the task does not allow it: E_QOVR.
     #[inline(always)]
@@ -69,6 +73,27 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         service.leave(Ok(state))
     }
 
+    /// chg_spr: gives it another sub-priority, from 0, the highest, and makes it the last of that; until it ends, if it is
+    /// active. It tells only within the priorities that the kernel names as its `sub_priorities`, and not while a mutex
+    /// gives the task its priority. A kernel that names none keeps nothing. E_NOSPT if it is a restricted task.
+    pub fn chg_spr<C: Context>(self, sub_priority: u32, cx: C) -> Result<(), Error> {
+        let service = self.enter_in_task(cx)?;
+        let held = service.held();
+        if self.tcb.is_restricted() {
+            return service.leave(Err(Error::NOSPT));
+        }
+        self.tcb.set_sub_priority(sub_priority, held);
+        let rank = self.tcb.priority.get();
+        if !Tcb::<K>::is_by_sub_rank(usize::from(rank))
+            || self.tcb.is_boosted(held)
+            || self.tcb.state.get(held) != State::Ready
+        {
+            return service.leave(Ok(()));
+        }
+        change_priority(&service, self.tcb, rank, Place::Last);
+        service.finish(Ok(()))
+    }
+
     /// get_pri: its present priority, from 1. E_OBJ if it is dormant.
     pub fn priority<C: Context>(self, cx: C) -> Result<usize, Error> {
         let service = self.enter_in_task(cx)?;
@@ -78,8 +103,8 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         service.leave(Ok(usize::from(self.tcb.priority.get()) + 1))
     }
 
-    /// chg_pri: changes its base priority, to its first one if none is given. E_PAR if there is no such priority, E_OBJ if
-    /// it is dormant, E_ILUSE if it holds or waits for a mutex whose ceiling is below.
+    /// chg_pri: changes its base priority, to its first one if none is given. E_PAR if there is no such priority, E_OBJ
+    /// if it is dormant, E_NOSPT if it is a restricted task, E_ILUSE if it holds or waits for a mutex whose ceiling is below.
     pub fn chg_pri<C: Context>(self, priority: Option<usize>, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
         let rank = match priority {
@@ -88,56 +113,17 @@ impl<K: Kernel, D: Domain> Task<K, D> {
             Some(_) => return service.leave(Err(Error::PAR)),
         };
         let held = service.held();
+        if self.tcb.is_restricted() {
+            return service.leave(Err(Error::NOSPT));
+        }
         if self.tcb.state.get(held) == State::Dormant {
             return service.leave(Err(Error::OBJ));
         }
-        if !crate::mutex::ceilings_allow(self.tcb, rank, held) {
+        if !self.tcb.ceilings_allow(rank, held) {
             return service.leave(Err(Error::ILUSE));
         }
         self.tcb.base.set(rank, held);
-        crate::mutex::settle(&service, self.tcb, Place::Last);
+        settle(&service, self.tcb, Place::Last);
         service.finish(Ok(()))
-    }
-
-    /// Enters a service that only tasks may call.
-    pub(crate) fn enter_in_task<C: Context>(self, cx: C) -> Result<Service<K, D, C>, Error> {
-        let service = Service::<K, D, C>::enter(self.domain, cx)?;
-        if service.in_task() { Ok(service) } else { service.leave(Err(Error::CTX)) }
-    }
-}
-
-/// Where a task goes among those of its new priority.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    First,
-    Last,
-}
-
-/// Gives a task another priority now, wherever it is queued. The same priority makes it the last of it.
-pub(crate) fn change_priority<K: Kernel, D: Domain, C: Context>(
-    service: &Service<K, D, C>,
-    tcb: &'static Tcb<K>,
-    rank: u8,
-    place: Place,
-) {
-    let held = service.held();
-    if tcb.state.get(held) == State::Ready {
-        let home = service.home(tcb);
-        let ready = &service.agenda(home).ready;
-        let mut other = ready.remove(tcb, held);
-        tcb.priority.set(rank, held);
-        other |= if place == Place::First { ready.insert_front(tcb, held) } else { ready.insert(tcb, held) };
-        if other {
-            service.notify(home);
-        }
-        return;
-    }
-    tcb.priority.set(rank, held);
-    if let Some(queue) = tcb.waiting.get(held).queue() {
-        queue.reorder(tcb, held);
-    }
-    // It may have come to the front, with a message for which there is room.
-    if let Waiting::SendMessage(buffer, ..) = tcb.waiting.get(held) {
-        crate::message_buffer::serve_senders(service, buffer);
     }
 }

@@ -1,18 +1,20 @@
-//! Tasks that change their processor. Under `Uni` there is only processor 0, and all of this says so.
+//! Migration of tasks between processors. Under `Uni` there is only processor 0.
 
-use super::manage::{Place, change_priority};
-use super::{State, Task};
-use crate::cell::Held;
-use crate::context::{Anywhere, Context, Domain, Placed};
-use crate::error::Error;
-use crate::heap::Event;
-use crate::kernel::Kernel;
-use crate::model::{Model, Only};
-use crate::port::{Stacks, StacksOf};
-use crate::processor::Processor;
-use crate::service::Service;
+use crate::base::cell::Held;
+use crate::base::context::{Anywhere, Context, Domain, Placed};
+use crate::base::error::Error;
+use crate::base::model::{Model, Only};
+use crate::base::port::Stacks;
+use crate::objects::task::Task;
+use crate::objects::task::priority::{Place, change_priority};
+use crate::service::accounting;
+use crate::service::frame::Service;
+use crate::state::config::StacksOf;
+use crate::state::processor::{Event, Processor};
+use crate::state::storage::Storage;
+use crate::state::tcb::State;
 
-impl<K: Kernel, D: Domain> Task<K, D> {
+impl<K: Storage, D: Domain> Task<K, D> {
     /// The processor of that number, counted from 0, or the task's first one. E_ID if there is none; E_PAR if the class
     /// of the task does not allow it.
     fn destination(self, processor: Option<usize>) -> Result<usize, Error> {
@@ -50,9 +52,9 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         service.leave(Ok(()))
     }
 
-    /// mig_tsk: moves a task of this processor to another, or to its first one if none is given. There it is the last of
-    /// its priority, also if it was there before. E_ID if there is no such processor, E_PAR if the class of the task does
-    /// not allow it, E_OBJ if it is on another processor, E_CTX if it is the caller and may not give way.
+    /// mig_tsk: moves a task of this processor to another, or to its first one if none is given. There it is the last
+    /// of its priority, also if it was there before. E_ID if there is no such processor, E_PAR if the class of the task
+    /// does not allow it, E_OBJ if it is on another processor, E_CTX if it is the caller and may not give way.
     pub fn mig<C: Context>(self, processor: Option<usize>, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
         let number = match self.destination(processor) {
@@ -86,7 +88,7 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         service.clear_deadline(here, Event::Task(self.tcb));
         home.processor.set(there, held);
         if let Some(at) = deadline {
-            service.set_deadline_at(there, Event::Task(self.tcb), at, K::common().clock.now::<K>());
+            service.set_deadline_at(there, Event::Task(self.tcb), at, K::common().clock.now());
         }
         if ready {
             service.make_ready(self.tcb);
@@ -116,13 +118,13 @@ impl<K: Kernel, D: Domain> Task<K, D> {
 }
 
 /// Hands over the task that has just left its stack, and runs what should run now.
-unsafe extern "C-unwind" fn moved<K: Kernel>(here: *const ()) -> ! {
+unsafe extern "C-unwind" fn moved<K: Storage>(here: *const ()) -> ! {
     // SAFETY: `move_myself` has given the processor.
     let here = unsafe { &*here.cast::<Processor<K>>() };
     // SAFETY: `move_myself` has locked the processor and taken the giant lock, and left them so.
     let service = unsafe { Service::<K, Placed, Anywhere>::taken(Placed(None), here) };
     let me = here.running.get();
-    crate::overrun::leave_held(me, service.held());
+    accounting::leave_held(me, service.held());
     // Or it was suspended, and is that there too.
     if me.state.get(service.held()) == State::Ready {
         service.make_ready(me);
@@ -131,7 +133,7 @@ unsafe extern "C-unwind" fn moved<K: Kernel>(here: *const ()) -> ! {
     service.release();
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
-    crate::overrun::go_on(here, next);
+    accounting::go_on(here, next);
     // SAFETY: the processor is locked and `next` is ready or the idle task, so it was prepared or saved.
     unsafe { StacksOf::<K>::resume(&next.saved) }
 }

@@ -1,13 +1,15 @@
-//! Sleep, suspension and delay.
+//! Wake-up, release from a wait, suspension.
 
-use super::{State, Task, Waiting};
-use crate::context::{Context, Domain};
-use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::service::Service;
-use crate::time::Timeout;
+use crate::base::context::{Context, Domain};
+use crate::base::error::Error;
+use crate::objects::task::Task;
+use crate::objects::task::terminate::abandon_wait;
+use crate::service::frame::Service;
+use crate::state::storage::Storage;
+use crate::state::tcb::State;
+use crate::state::waiting::Waiting;
 
-impl<K: Kernel, D: Domain> Task<K, D> {
+impl<K: Storage, D: Domain> Task<K, D> {
     /// wup_tsk: ends the task's sleep, or its next one, if it does not sleep: E_QOVR if that was done already. E_OBJ if
     /// it is dormant.
     #[inline(always)]
@@ -47,19 +49,22 @@ impl<K: Kernel, D: Domain> Task<K, D> {
         if !self.tcb.is_waiting(held) {
             return service.leave(Err(Error::OBJ));
         }
-        super::term::abandon_wait(&service, self.tcb);
+        abandon_wait(&service, self.tcb);
         service.wake(self.tcb, Err(Error::RLWAI));
         service.finish(Ok(()))
     }
 
     /// sus_tsk: suspends the task. E_OBJ if it is dormant, E_QOVR if it is suspended, E_CTX if it is the caller and may
-    /// not give way, E_RASTER if it is asked to end.
+    /// not give way, E_NOSPT if it is a restricted task, E_RASTER if it is asked to end.
     pub fn sus<C: Context>(self, cx: C) -> Result<(), Error> {
         let service = self.enter_in_task(cx)?;
         let held = service.held();
         let myself = core::ptr::eq(service.running(), self.tcb);
         if myself && !service.here.dispatching.get(held) {
             return service.leave(Err(Error::CTX));
+        }
+        if self.tcb.is_restricted() {
+            return service.leave(Err(Error::NOSPT));
         }
         let next = match self.tcb.state.get(held) {
             State::Dormant => return service.leave(Err(Error::OBJ)),
@@ -91,45 +96,5 @@ impl<K: Kernel, D: Domain> Task<K, D> {
             }
             _ => service.leave(Err(Error::OBJ)),
         }
-    }
-}
-
-/// Services of the calling task for itself.
-pub struct Current<K: Kernel>(core::marker::PhantomData<K>);
-
-impl<K: Kernel> Current<K> {
-    /// slp_tsk: sleeps until it is woken. E_RLWAI if the wait was ended by force, E_RASTER if the task was asked to end,
-    /// E_CTX where it may not wait.
-    #[inline(always)]
-    pub fn sleep<C: Context>(cx: C) -> Result<(), Error> {
-        Self::sleep_for(Timeout::FOREVER, cx)
-    }
-
-    /// tslp_tsk: as slp_tsk, with E_TMOUT when the time has passed.
-    #[inline(always)]
-    pub fn sleep_for<C: Context>(timeout: Timeout, cx: C) -> Result<(), Error> {
-        let service = Service::<K, C::Domain, C>::enter(cx.domain::<K>(), cx)?;
-        if let Err(error) = service.may_wait() {
-            return service.leave(Err(error));
-        }
-        let me = service.running();
-        if me.woken.get(service.held()) {
-            me.woken.set(false, service.held());
-            return service.leave(Ok(()));
-        }
-        if timeout.is_poll() {
-            return service.leave(Err(Error::TMOUT));
-        }
-        service.block(Waiting::Sleep, None, timeout).map(|_| ())
-    }
-
-    /// dly_tsk: lets that many microseconds pass. E_PAR above [`LONGEST`](crate::LONGEST).
-    pub fn delay<C: Context>(micros: u32, cx: C) -> Result<(), Error> {
-        let service = Service::<K, C::Domain, C>::enter(cx.domain::<K>(), cx)?;
-        let timeout = match service.may_wait().and_then(|()| Timeout::micros(micros)) {
-            Ok(timeout) => timeout,
-            Err(error) => return service.leave(Err(error)),
-        };
-        service.block(Waiting::Delay, None, timeout).map(|_| ())
     }
 }

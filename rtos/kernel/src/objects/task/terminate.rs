@@ -1,27 +1,32 @@
 //! The end of a task: its own, on request, and by force.
 
-use super::{State, Task, Tcb, Waiting};
-use crate::cell::Held;
-use crate::context::{Anywhere, Context, Domain, InTask, Placed, Shared};
-use crate::error::Error;
-use crate::heap::Event;
-use crate::kernel::Kernel;
-use crate::model::Only;
-use crate::port::{Next, Port, Stacks, StacksOf};
-use crate::processor::Processor;
-use crate::service::{Service, here};
-use crate::system::System;
+use crate::base::cell::Held;
+use crate::base::context::{Anywhere, Context, Domain, Known, Placed, Shared};
+use crate::base::error::Error;
+use crate::base::model::Only;
+use crate::base::port::{Next, Port, Stacks};
+use crate::objects::message_buffer::serve_senders;
+use crate::objects::mutex;
+use crate::objects::task::Task;
+use crate::service::accounting;
+use crate::service::dispatch::here;
+use crate::service::frame::Service;
+use crate::state::config::StacksOf;
+use crate::state::processor::{Event, Processor};
+use crate::state::storage::Storage;
+use crate::state::tcb::{State, Tcb};
+use crate::state::waiting::Waiting;
 
 /// ext_tsk: ends the calling task, whatever it holds. It begins anew at once if an activation is queued.
-pub fn exit<K: Kernel, D: Domain>() -> ! {
+pub fn exit<K: Storage, D: Domain>() -> ! {
     exit_from::<K, D>(D::SELF)
 }
 
 /// ext_tsk for a task of that domain.
-pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
+pub(crate) fn exit_from<K: Storage, D: Domain>(domain: D) -> ! {
     K::Port::lock();
     // Before the giant lock is waited for, since interrupts come in meanwhile.
-    crate::spin_lock::let_go(here::<K>(D::KNOWN));
+    here::<K>(D::KNOWN).let_go();
     let Ok(service) = Service::<K, D, Anywhere>::enter_by_force(domain) else {
         K::Port::fatal(format_args!("a task was ended on a processor that it does not belong to"))
     };
@@ -37,12 +42,11 @@ pub(crate) fn exit_from<K: Kernel, D: Domain>(domain: D) -> ! {
 }
 
 /// Buries the task that has just left its stack, and runs what should run now.
-unsafe extern "C-unwind" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
+unsafe extern "C-unwind" fn ended<K: Storage, D: Domain>(here: *const ()) -> ! {
     // SAFETY: `exit_from` has given the processor.
     let here = unsafe { &*here.cast::<Processor<K>>() };
     let me = here.running.get();
-    let domain =
-        Placed(if D::KNOWN == crate::context::Known::Shared { None } else { me.class.pinned().map(|p| p as u8) });
+    let domain = Placed(if D::KNOWN == Known::Shared { None } else { me.class.pinned().map(|p| p as u8) });
     // SAFETY: `exit_from` has locked all that the domain asks for, and left it locked.
     let service = unsafe { Service::<K, Placed, Anywhere>::taken(domain, here) };
     let held = service.held();
@@ -58,15 +62,17 @@ unsafe extern "C-unwind" fn ended<K: Kernel, D: Domain>(here: *const ()) -> ! {
     service.release();
     // SAFETY: the processor is locked.
     here.running.set(next, unsafe { Held::assume() });
-    crate::overrun::go_on(here, next);
+    accounting::go_on(here, next);
     // SAFETY: the processor is locked and `next` is ready or the idle task, so it was prepared or saved.
     unsafe { StacksOf::<K>::resume(&next.saved) }
 }
 
 /// Makes a task dormant, which is in no queue and has no deadline any more, and begins it anew if that is queued.
-fn bury_one<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
+fn bury_one<K: Storage, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
     let held = service.held();
-    crate::mutex::release_all(service, tcb);
+    if tcb.mutexes.get(held).is_some() {
+        mutex::release_all(service, tcb);
+    }
     tcb.reset(held);
     // SAFETY: the task does not run, its processor is locked, and its stack is not in use.
     unsafe { StacksOf::<K>::prepare(&tcb.saved) };
@@ -84,21 +90,21 @@ fn bury_one<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &
 }
 
 /// Takes a task that waits out of its queue and takes its deadline away. Who else could go on because of that, does.
-pub(crate) fn abandon_wait<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
+pub(crate) fn abandon_wait<K: Storage, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
     let held = service.held();
     let waiting = tcb.waiting.get(held);
     tcb.stop_waiting(held);
     service.clear_deadline(service.home(tcb), Event::Task(tcb));
     tcb.waiting.set(Waiting::Nothing, held);
     match waiting {
-        Waiting::SendMessage(buffer, ..) => crate::message_buffer::serve_senders(service, buffer),
-        Waiting::Mutex(mutex) => crate::mutex::settle_owner(service, mutex),
+        Waiting::SendMessage(messages, ..) => serve_senders(service, messages),
+        Waiting::Mutex(mutex) => mutex::settle_owner(service, mutex),
         _ => {}
     }
 }
 
 /// Ends a task that does not run.
-fn end<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
+fn end<K: Storage, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'static Tcb<K>) {
     let held = service.held();
     if tcb.is_waiting(held) {
         abandon_wait(service, tcb);
@@ -108,18 +114,18 @@ fn end<K: Kernel, D: Domain, C: Context>(service: &Service<K, D, C>, tcb: &'stat
     bury_one(service, tcb);
 }
 
-impl<K: Kernel, D: Domain> Task<K, D> {
-    /// ter_tsk: ends another task of the same processor by force. E_ILUSE if it is the caller, E_OBJ if it is dormant or
-    /// runs elsewhere.
+impl<K: Storage, D: Domain> Task<K, D> {
+    /// ter_tsk: ends another task of the same processor by force. E_ILUSE if it is the caller, E_OBJ if it is dormant
+    /// or runs elsewhere.
     pub fn ter<C: Context>(self, cx: C) -> Result<(), Error> {
         let service = self.enter_to_end(cx)?;
         end(&service, self.tcb);
         service.finish(Ok(()))
     }
 
-    /// ras_ter: asks another task of the same processor to end. If it lets itself be ended it is; if not, its wait and its
-    /// suspension end, and every further wait fails with E_RASTER until it ends itself or allows it. E_ILUSE if it is the
-    /// caller, E_OBJ if it is dormant or runs elsewhere.
+    /// ras_ter: asks another task of the same processor to end. If it lets itself be ended it is; if not, its wait and
+    /// its suspension end, and every further wait fails with E_RASTER until it ends itself or allows it. E_ILUSE if it
+    /// is the caller, E_OBJ if it is dormant or runs elsewhere.
     pub fn ras_ter<C: Context>(self, cx: C) -> Result<(), Error> {
         let service = self.enter_to_end(cx)?;
         let held = service.held();
@@ -150,55 +156,5 @@ impl<K: Kernel, D: Domain> Task<K, D> {
             return service.leave(Err(Error::OBJ));
         }
         Ok(service)
-    }
-}
-
-impl<K: Kernel> super::sync::Current<K> {
-    /// ext_tsk: ends the calling task. It begins anew at once if an activation is queued.
-    pub fn exit<D: Domain>(_: InTask<D>) -> ! {
-        exit::<K, D>()
-    }
-
-    /// ext_tsk from code that does not know its context. Returns only in a handler, with E_CTX.
-    pub fn exit_anywhere() -> Error {
-        if !K::Port::in_task() {
-            return Error::CTX;
-        }
-        exit_from::<K, Placed>(Anywhere.domain::<K>())
-    }
-
-    /// dis_ter: from now on the task is not ended on request.
-    pub fn disable_termination<C: Context>(cx: C) -> Result<(), Error> {
-        Self::set_unending(true, cx)
-    }
-
-    /// ena_ter: lets the task be ended on request. If one came meanwhile, it ends here.
-    pub fn enable_termination<C: Context>(cx: C) -> Result<(), Error> {
-        Self::set_unending(false, cx)
-    }
-
-    /// sns_ter: whether the task is not ended on request now; also where there is none. From any context, with a locked
-    /// processor too.
-    pub fn termination_disabled() -> bool {
-        System::<K>::look(|here, held| {
-            let running = here.running.get();
-            core::ptr::eq(running, here.idle()) || running.unending.get(held)
-        })
-    }
-
-    fn set_unending<C: Context>(unending: bool, cx: C) -> Result<(), Error> {
-        let service = Service::<K, C::Domain, C>::enter(cx.domain::<K>(), cx)?;
-        if !service.in_task() {
-            return service.leave(Err(Error::CTX));
-        }
-        let held = service.held();
-        let me = service.running();
-        // Where it may not give way it ends later, when it may again.
-        if me.asked_to_end.get(held) && !unending && service.here.dispatching.get(held) {
-            service.leave(());
-            exit_from::<K, C::Domain>(cx.domain::<K>());
-        }
-        me.unending.set(unending, held);
-        service.leave(Ok(()))
     }
 }
