@@ -1,8 +1,10 @@
-//! Interrupts: the timer's, and those between processors.
+//! Interrupts: those of the timer, and those between processors.
 
 use crate::journal::note;
-use crate::machine::{BUSY, LOCKED, MAILBOX, OPEN, Phase, TIMER, enter, now, of_mine, point, with};
+use crate::machine::{Phase, enter, now, of_mine, with};
+use crate::processor::{BUSY, LOCKED, MAILBOX, OPEN, TIMER};
 use crate::step::Step;
+use crate::threads::point;
 
 pub(crate) fn set_alarm(after: u32) {
     let now = now();

@@ -1,8 +1,9 @@
-//! What was done in a run, by which processor.
+//! The journal of a run: the steps that were done, each with its processor.
 
 use std::cell::RefCell;
 
-use crate::machine::{PROCESSORS, here, is_open};
+use crate::machine::{here, is_open};
+use crate::processor::PROCESSORS;
 
 thread_local! {
     static DONE: RefCell<Vec<(usize, &'static str)>> = const { RefCell::new(Vec::new()) };
@@ -25,13 +26,13 @@ pub(crate) fn note(what: &'static str) {
     }
 }
 
-/// What was done so far, since the tasks met.
+/// The steps since the tasks met.
 pub(crate) fn steps() -> String {
     DONE.with_borrow(|done| done.iter().map(|(here, what)| format!("  processor {here}: {what}\n")).collect())
 }
 
-/// What of the steps is the same in all orders that differ only in steps that touch nothing in common: what each processor
-/// did, and in which order they had locks. Not in a run in which time passes.
+/// The part of the journal that is the same in all orders that differ only in steps that touch nothing in common: the
+/// steps of each processor, and the order in which they had locks. Not in a run in which time passes.
 pub(crate) fn signature() -> String {
     DONE.with_borrow(|done| {
         let of = |here| done.iter().filter(move |step| step.0 == here).map(|step| step.1);

@@ -1,34 +1,19 @@
-//! Two processors without a machine: their masks, whose turn it is on each, and who can go on.
+//! The machine: two simulated processors, with their masks, the thread that has the turn on each, and the threads that
+//! can go on.
 //!
-//! A thread of shuttle stands for a stack. What it waits for is kept here, by the thread's number, and the scheduler gives
-//! the turn only to threads for which that has come. So nothing spins, and shuttle's own ways to block are not used.
+//! A thread of shuttle stands for a stack. For each thread, by its number, the machine keeps what the thread waits for,
+//! and the scheduler gives the turn only to threads whose wait is over. So nothing spins, and shuttle's own ways to
+//! block are not used.
 //!
-//! All of this is the operating system's thread's own: a test runs its threads one at a time, on its own.
+//! The machine is local to a thread of the operating system: a test runs its threads one at a time, on its own.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::time::Duration;
 
-use rtos::port::Saved;
 use shuttle::thread::JoinHandle;
 
-use crate::journal;
-use crate::port::Flag;
+use crate::lock::Flag;
+use crate::processor::{OPEN, PROCESSORS, Processor};
 use crate::step::{Able, Step, Touches, Wait};
-
-/// How many processors there are.
-pub const PROCESSORS: usize = 2;
-
-/// The mask of a processor that takes every interrupt.
-pub(crate) const OPEN: u8 = 0;
-/// The mask of a processor whose handler runs, or that holds interrupts back.
-pub(crate) const BUSY: u8 = 1;
-/// The mask of a processor that is locked.
-pub(crate) const LOCKED: u8 = 2;
-
-pub(crate) const TIMER: u8 = 1;
-pub(crate) const MAILBOX: u8 = 2;
 
 /// Alarms that are further away than this many microseconds are not waited for: the kernel only looks at its clock then.
 const HORIZON: u32 = 1_000_000;
@@ -36,14 +21,14 @@ const HORIZON: u32 = 1_000_000;
 /// The time at first, so that it wraps soon.
 const BEGINNING: u32 = u32::MAX - 50;
 
-/// How far a run is.
+/// The phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
-    /// Both processors get to where they meet, in one order.
+    /// Both processors go to where they meet, in one order.
     Before,
-    /// In every order.
+    /// Steps are tried in every order.
     Open,
-    /// Nothing goes on any more: what is left is looked at.
+    /// Nothing goes on any more: the final state is checked.
     After,
     /// All threads end, because an order like this one was tried already.
     Again,
@@ -51,66 +36,31 @@ pub(crate) enum Phase {
     Over,
 }
 
-/// Who goes on at the next switch between threads.
+/// The thread that goes on at the next switch between threads.
 #[derive(Clone, Copy)]
 pub(crate) enum Next {
-    /// The one that did, if it can.
+    /// The thread that ran, if it can go on.
     Stay,
-    /// Whoever the scheduler chooses.
+    /// The thread that the scheduler chooses.
     Any,
-    /// This one.
+    /// The thread of this number.
     Thread(usize),
-}
-
-/// A processor.
-pub(crate) struct Processor {
-    pub(crate) mask: u8,
-    /// How many handlers run on it, each interrupted by the next.
-    pub(crate) depth: u32,
-    /// The interrupts that have come.
-    pub(crate) pending: u8,
-    /// Those that are on their way.
-    pub(crate) sent: u8,
-    /// When its timer rings.
-    pub(crate) alarm: Option<u32>,
-    /// The thread whose turn it is.
-    pub(crate) thread: usize,
-    /// The stack on which it is, unless it has left that and is on the idle task's.
-    pub(crate) stack: Option<*const Saved>,
-    /// Whether it has a lock that processors share.
-    pub(crate) shares_lock: bool,
-    /// The lock that it did not get.
-    wants: Option<*const Flag>,
-}
-
-impl Processor {
-    const NEW: Self = Processor {
-        mask: LOCKED,
-        depth: 0,
-        pending: 0,
-        sent: 0,
-        alarm: None,
-        thread: usize::MAX,
-        stack: None,
-        shares_lock: false,
-        wants: None,
-    };
 }
 
 pub(crate) struct Machine {
     pub(crate) processors: [Processor; PROCESSORS],
     /// What each thread waits for, by its number.
-    waits: Vec<Wait>,
+    pub(crate) waits: Vec<Wait>,
     /// What each thread is about to do, if it waits for nothing.
-    steps: Vec<Step>,
-    handles: Vec<JoinHandle<()>>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) handles: Vec<JoinHandle<()>>,
     pub(crate) now: u32,
     pub(crate) phase: Phase,
     pub(crate) next: Next,
     /// Whether interrupts between processors take time.
     pub(crate) wires: bool,
     /// Whether processors look, without the giant lock, at what it guards.
-    looks: bool,
+    pub(crate) looks: bool,
 }
 
 thread_local! {
@@ -137,9 +87,6 @@ pub(crate) fn with<T>(what: impl FnOnce(&mut Machine) -> T) -> T {
 pub(crate) fn of_mine<T>(what: impl FnOnce(&mut Processor) -> T) -> T {
     with(|machine| what(&mut machine.processors[HERE.get()]))
 }
-
-/// The end of a thread, thrown.
-pub(crate) struct Over;
 
 impl Machine {
     fn can_go_on(&self, thread: usize) -> bool {
@@ -170,7 +117,7 @@ impl Machine {
         if looks { interrupts.and(Touches::SHARED) } else { interrupts }
     }
 
-    /// What a thread is, and does when it goes on.
+    /// The name of a thread, and its next step.
     fn able(&self, thread: usize) -> Able {
         let turn = self.processors.iter().position(|processor| processor.thread == thread);
         let (actor, touches) = match (self.waits[thread], turn) {
@@ -192,7 +139,7 @@ impl Machine {
     }
 
     /// The processor whose timer rings first, and when.
-    fn next_alarm(&self) -> Option<(usize, u32)> {
+    pub(crate) fn next_alarm(&self) -> Option<(usize, u32)> {
         let alarms =
             self.processors.iter().enumerate().filter_map(|(number, processor)| Some((number, processor.alarm?)));
         let near = alarms.filter(|&(_, at)| at.wrapping_sub(self.now) < HORIZON);
@@ -238,87 +185,8 @@ pub(crate) fn decide(threads: &[usize], current: Option<usize>) -> Decision {
     })
 }
 
-/// Gives the run up, because an order like this one was tried already.
-pub(crate) fn give_up() {
-    with(|machine| machine.phase = Phase::Again);
-}
-
-/// Whether the run was given up.
-pub(crate) fn was_given_up() -> bool {
-    with(|machine| machine.phase == Phase::Again)
-}
-
-/// Lets another thread go on, if the scheduler wants that. This one goes on when what it waits for has come.
-fn switch_threads() {
-    let (me, here) = (usize::from(shuttle::current::me()), HERE.get());
-    shuttle::thread::sleep(Duration::ZERO);
-    if with(|machine| matches!(machine.phase, Phase::Over | Phase::Again)) && me != 0 {
-        resume_unwind(Box::new(Over));
-    }
-    let turn = with(|machine| {
-        machine.waits[me] = Wait::Nothing;
-        machine.processors.iter().position(|processor| processor.thread == me)
-    });
-    HERE.set(turn.unwrap_or(here));
-}
-
-/// Another processor may come in between, or time may pass.
-pub(crate) fn point(step: Step) {
-    let me = usize::from(shuttle::current::me());
-    let open = with(|machine| {
-        let open = machine.phase == Phase::Open;
-        if open {
-            (machine.next, machine.steps[me]) = (Next::Any, step);
-        }
-        open
-    });
-    if open {
-        switch_threads();
-        journal::note(step.text());
-    }
-}
-
-/// Lets the thread wait.
-pub(crate) fn wait(what: Wait) {
-    let me = usize::from(shuttle::current::me());
-    with(|machine| machine.waits[me] = what);
-    switch_threads();
-}
-
-/// Makes a thread, which waits for its turn. Gives its number.
-pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> usize {
-    let number = with(|machine| {
-        machine.waits.push(Wait::Turn);
-        machine.steps.push(Step::Switch(0));
-        machine.waits.len() - 1
-    });
-    let handle = shuttle::thread::spawn(move || {
-        let me = usize::from(shuttle::current::me());
-        let over = with(|machine| {
-            let turn = machine.processors.iter().position(|processor| processor.thread == me);
-            HERE.set(turn.unwrap_or(0));
-            machine.waits[me] = Wait::Nothing;
-            matches!(machine.phase, Phase::Over | Phase::Again)
-        });
-        if !over && let Err(why) = catch_unwind(AssertUnwindSafe(work)) {
-            end_of_thread(why);
-        }
-        with(|machine| machine.waits[me] = Wait::Gone);
-    });
-    with(|machine| machine.handles.push(handle));
-    number
-}
-
-/// Passes on why a thread ended, unless it was to.
-fn end_of_thread(why: Box<dyn Any + Send>) {
-    if !why.is::<Over>() {
-        eprintln!("what was done:\n{}", journal::steps());
-        resume_unwind(why);
-    }
-}
-
-/// Begins a run: this thread is the one that watches.
-pub(crate) fn begin(wires: bool, looks: bool) {
+/// Resets the machine to the state before a run.
+pub(crate) fn renew(wires: bool, looks: bool) {
     with(|machine| {
         machine.processors = [const { Processor::NEW }; PROCESSORS];
         machine.waits.clear();
@@ -330,35 +198,6 @@ pub(crate) fn begin(wires: bool, looks: bool) {
         machine.wires = wires;
         machine.looks = looks;
     });
-    journal::clear();
-    HERE.set(0);
-    let clock = spawn(|| {
-        loop {
-            wait(Wait::Deadline);
-            with(|machine| {
-                if let Some((number, at)) = machine.next_alarm() {
-                    machine.now = at;
-                    let processor = &mut machine.processors[number];
-                    (processor.alarm, processor.pending) = (None, processor.pending | TIMER);
-                    journal::write(number, "its timer rings");
-                }
-            });
-        }
-    });
-    with(|machine| machine.waits[clock] = Wait::Deadline);
-    for number in (0..PROCESSORS).filter(|_| wires) {
-        let wire = spawn(move || {
-            loop {
-                wait(Wait::Wire(number));
-                with(|machine| {
-                    let processor = &mut machine.processors[number];
-                    processor.pending |= std::mem::take(&mut processor.sent);
-                    journal::write(number, "the interrupt arrives");
-                });
-            }
-        });
-        with(|machine| machine.waits[wire] = Wait::Wire(number));
-    }
 }
 
 /// Goes on to that part of the run.
@@ -366,25 +205,19 @@ pub(crate) fn enter(phase: Phase) {
     with(|machine| machine.phase = phase);
 }
 
-/// Lets all threads end.
-pub(crate) fn end() {
-    if !was_given_up() {
-        enter(Phase::Over);
-    }
-    for handle in with(|machine| std::mem::take(&mut machine.handles)) {
-        handle.join().expect("the thread was to end");
-    }
+/// Gives the run up, because an order like this one was tried already.
+pub(crate) fn give_up() {
+    with(|machine| machine.phase = Phase::Again);
 }
 
-/// Makes the thread that calls stand for that processor, to look at what is left.
+/// Whether the run was given up.
+pub(crate) fn was_given_up() -> bool {
+    with(|machine| machine.phase == Phase::Again)
+}
+
+/// Makes the thread that calls stand for that processor.
 pub(crate) fn stand_for(processor: usize) {
     HERE.set(processor);
-}
-
-/// Starts a processor, which calls `begin`, locked.
-pub(crate) fn start(processor: usize, begin: impl FnOnce() + Send + 'static) {
-    let thread = spawn(begin);
-    with(|machine| machine.processors[processor].thread = thread);
 }
 
 pub(crate) fn here() -> usize {

@@ -1,35 +1,36 @@
-//! What the kernel asks of a machine, of [`machine`].
+//! The port of the kernel to the simulated machine of [`machine`].
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::marker::PhantomData;
 
 use rtos::port::{Lines, Lock, Next, Port, Saved, Stacks};
-use rtos::{Current, entry};
+use rtos::{Current, Kernel, entry};
 
-use crate::machine::{self, LOCKED, OPEN};
+use crate::lock::Flag;
+use crate::machine;
+use crate::processor::{BUSY, LOCKED, OPEN, PROCESSORS};
 use crate::step::{Step, Wait};
-use crate::world::{self, App};
-use crate::{interrupts, journal, program, stack};
+use crate::threads::{self, point, wait};
+use crate::{interrupts, journal, stack};
 
-/// A machine of which every order of steps can be tried.
-pub struct Checked;
-
-/// A lock between processors: who holds it, counted from 1, or 0.
-pub struct Flag(AtomicUsize);
-
-impl Flag {
-    pub(crate) fn is_free(&self) -> bool {
-        self.0.load(Relaxed) == 0
-    }
+/// A kernel that can be checked.
+pub trait Checkable: Kernel {
+    /// Runs the body of the task of that number.
+    fn work(task: usize);
+    /// Checks that everything is consistent, when the giant lock was given back.
+    fn look();
 }
 
+/// The port of a kernel to a machine of which every order of steps can be tried.
+pub struct Checked<K>(PhantomData<K>);
+
 impl Lock for Flag {
-    const FREE: Self = Flag(AtomicUsize::new(0));
+    const FREE: Self = Flag::new();
 
     fn try_acquire(&self) -> bool {
-        machine::point(Step::Try(self));
+        point(Step::Try(self));
         let free = self.is_free();
         if free {
-            self.0.store(machine::here() + 1, Relaxed);
+            self.set_holder(machine::here() + 1);
             machine::of_mine(|processor| processor.shares_lock = true);
         }
         journal::note(if free { "has it" } else { "finds it taken" });
@@ -38,18 +39,18 @@ impl Lock for Flag {
     }
 
     fn release(&self) {
-        machine::point(Step::GiveBack);
-        assert_eq!(self.0.load(Relaxed), machine::here() + 1, "a lock is given back by who does not hold it");
-        self.0.store(0, Relaxed);
+        point(Step::GiveBack);
+        assert_eq!(self.holder(), machine::here() + 1, "a lock is given back by who does not hold it");
+        self.set_holder(0);
         machine::of_mine(|processor| processor.shares_lock = false);
     }
 }
 
-/// The giant lock. Each time that it is given back everything has to fit.
-pub struct Giant(Flag);
+/// The giant lock. Each time that it is given back the kernel must be consistent.
+pub struct Giant<K>(Flag, PhantomData<fn() -> K>);
 
-impl Lock for Giant {
-    const FREE: Self = Giant(Flag::FREE);
+impl<K: Checkable> Lock for Giant<K> {
+    const FREE: Self = Giant(Flag::new(), PhantomData);
 
     fn try_acquire(&self) -> bool {
         self.0.try_acquire()
@@ -57,7 +58,7 @@ impl Lock for Giant {
 
     fn release(&self) {
         self.0.release();
-        world::look();
+        K::look();
     }
 }
 
@@ -83,47 +84,47 @@ impl Lines for NoLines {
     }
 }
 
-pub(crate) fn take_interrupts() {
-    interrupts::take_interrupts(entry::tick::<App>, entry::interrupted::<App>, entry::preempt::<App>);
+pub(crate) fn take_interrupts<K: Kernel>() {
+    interrupts::take_interrupts(entry::tick::<K>, entry::interrupted::<K>, entry::preempt::<K>);
 }
 
 /// Where a stack begins: that of a task, which is given its number, or of an idle one.
-fn begin(argument: *mut ()) {
-    unlock(OPEN);
+fn begin<K: Checkable>(argument: *mut ()) {
+    unlock::<K>(OPEN);
     if argument.is_null() {
         loop {
-            Checked::idle();
+            Checked::<K>::idle();
         }
     }
-    program::body(argument as usize)();
-    Current::<App>::exit_anywhere();
+    K::work(argument as usize);
+    Current::<K>::exit_anywhere();
     panic!("a task was ended in a handler");
 }
 
-fn unlock(mask: u8) {
-    machine::point(Step::Unlock);
+fn unlock<K: Kernel>(mask: u8) {
+    point(Step::Unlock);
     machine::replace_mask(mask);
-    take_interrupts();
+    take_interrupts::<K>();
 }
 
-/// What the other processor does comes between two looks of this one, also if it has its own lock only.
+/// Steps of the other processor come between two looks of this one, also if this one has its own lock only.
 fn clock() {
     if !machine::of_mine(|processor| processor.shares_lock) {
-        machine::point(Step::Clock);
+        point(Step::Clock);
     }
 }
 
 /// Stacks that are threads.
-pub struct Threads;
+pub struct Threads<K>(PhantomData<K>);
 
 // SAFETY: as for the port.
-unsafe impl Stacks for Threads {
+unsafe impl<K: Checkable> Stacks for Threads<K> {
     unsafe fn prepare(task: &Saved) {
         stack::prepare(task);
     }
     unsafe extern "C-unwind" fn switch(from: &Saved, to: &Saved) {
-        machine::point(Step::Switch(to.argument as usize));
-        stack::switch(from, to, begin);
+        point(Step::Switch(to.argument as usize));
+        stack::switch(from, to, begin::<K>);
     }
     unsafe extern "C-unwind" fn leave(from: Option<&Saved>, on: &Saved, next: Next, argument: *const ()) {
         let argument = argument as usize;
@@ -131,21 +132,21 @@ unsafe impl Stacks for Threads {
         stack::leave(from, on, move || unsafe { next(argument as *const ()) });
     }
     unsafe extern "C-unwind" fn resume(to: &Saved) -> ! {
-        machine::point(Step::Switch(to.argument as usize));
-        stack::resume(to, begin)
+        point(Step::Switch(to.argument as usize));
+        stack::resume(to, begin::<K>)
     }
 }
 
 // SAFETY: threads run one at a time, and each has a stack of its own; the rest is as the trait says, see `machine`.
-unsafe impl Port for Checked {
+unsafe impl<K: Checkable> Port for Checked<K> {
     const MINIMUM_STACK: usize = 16;
     const IDLE_STACK: usize = 16;
     const STACK_ALIGNMENT: usize = 16;
-    const PROCESSORS: usize = machine::PROCESSORS;
+    const PROCESSORS: usize = PROCESSORS;
     type Mask = u8;
-    type Giant = Giant;
+    type Giant = Giant<K>;
     type Lock = Flag;
-    type Stacks = Threads;
+    type Stacks = Threads<K>;
     type Lines = NoLines;
     const LOWEST_INTERRUPT_MASK: i32 = -1;
 
@@ -153,7 +154,7 @@ unsafe impl Port for Checked {
         machine::replace_mask(LOCKED)
     }
     unsafe fn unlock(mask: u8) {
-        unlock(mask);
+        unlock::<K>(mask);
     }
     fn was_locked(mask: u8) -> bool {
         mask == LOCKED
@@ -170,19 +171,19 @@ unsafe impl Port for Checked {
     /// The last handler that is left always looks.
     fn request_dispatch() {}
     fn idle() {
-        machine::wait(Wait::Interrupt);
-        take_interrupts();
+        wait(Wait::Interrupt);
+        take_interrupts::<K>();
     }
     fn relax() {
-        machine::wait(Wait::Lock);
-        take_interrupts();
+        wait(Wait::Lock);
+        take_interrupts::<K>();
     }
     fn start_processor(processor: usize) {
         // SAFETY: the thread is that processor, locked, and everything is ready.
-        machine::start(processor, || unsafe { entry::begin::<App>() });
+        threads::start(processor, || unsafe { entry::begin::<K>() });
     }
     fn interrupt(processor: usize) {
-        machine::point(Step::Interrupt(processor));
+        point(Step::Interrupt(processor));
         interrupts::interrupt(processor);
     }
     fn now() -> u32 {
@@ -194,7 +195,7 @@ unsafe impl Port for Checked {
         interrupts::set_alarm(after);
     }
     fn mask_interrupts(priority: i32) -> u8 {
-        if priority == 0 { OPEN } else { machine::BUSY }
+        if priority == 0 { OPEN } else { BUSY }
     }
     fn print(_: std::fmt::Arguments<'_>) {}
     fn exit(_: u32) -> ! {

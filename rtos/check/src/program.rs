@@ -1,8 +1,6 @@
-//! Programs: what tasks do, in which orders that is tried, and what is looked at after every run.
+//! Programs: the bodies of tasks, the orders in which their steps are tried, and the checks after every run.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -10,30 +8,31 @@ use rtos::{Anywhere, InHandler, InTask, Pinned, Placed, Shared, System, Task, Ta
 use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
+use crate::bodies::{self, Bodies};
 use crate::journal;
-use crate::machine::{self, BUSY, LOCKED, PROCESSORS, Phase, Processor};
-use crate::port;
+use crate::machine::{self, Phase};
+use crate::outcome;
+use crate::port::take_interrupts;
+use crate::processor::{BUSY, LOCKED, PROCESSORS, Processor};
 use crate::schedule::{Choices, Every};
 use crate::step::Wait;
+use crate::threads::{self, wait};
 use crate::world::{App, EVERYBODY, Who, pinned_number, renew};
 
-/// The environment variable that asks for every order, however long that takes.
+pub use crate::outcome::{Found, tell};
+
+/// The environment variable that asks for every order, however long the search takes.
 pub const EVERY_ORDER: &str = "KIZAMI_EVERY_ORDER";
 
 const SEED: u64 = 0x6b69_7a61_6d69;
 
-/// What a task's code is given.
+/// The context that a task's code is given.
 pub type Cx = InTask<Shared>;
 
-type Body = Rc<dyn Fn()>;
-type AlarmBody = Rc<dyn Fn(InHandler<Shared>)>;
-
-/// What tasks do, and the alarm. A task without a body ends at once when it is activated.
+/// The bodies of tasks and of the alarm. A task without a body ends at once when it is activated.
 #[derive(Clone, Default)]
 pub struct Program {
-    /// Of tasks, by their numbers, and whether they are active when the kernel starts.
-    bodies: Vec<(usize, bool, Body)>,
-    alarm: Option<AlarmBody>,
+    bodies: Bodies,
     after: Option<Rc<dyn Fn()>>,
     wires: bool,
     looks: bool,
@@ -42,61 +41,27 @@ pub struct Program {
 
 thread_local! {
     static PROGRAM: RefCell<Program> = RefCell::default();
-    /// What was told in this run.
-    static TOLD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    static OUTCOMES: RefCell<BTreeMap<String, usize>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// What came of all runs.
-#[derive(Debug)]
-pub struct Found {
-    /// How many runs there were.
-    pub runs: usize,
-    /// The different outcomes, and how often there was each.
-    pub outcomes: BTreeMap<String, usize>,
-}
-
-impl Found {
-    /// Says that these are the outcomes there are, no more and no fewer.
-    pub fn are(self, outcomes: &[&str]) -> Self {
-        let found: Vec<&str> = self.outcomes.keys().map(String::as_str).collect();
-        let mut expected = outcomes.to_vec();
-        expected.sort_unstable();
-        assert_eq!(found, expected, "the outcomes of {} runs", self.runs);
-        self
-    }
-
-    /// Says that there were at least so many runs: that something was tried at all.
-    pub fn at_least(self, runs: usize) -> Self {
-        assert!(self.runs >= runs, "there were only {} runs", self.runs);
-        self
-    }
-}
-
-/// Where the tasks of the two processors meet. What comes before happens in one order, until nothing more happens; what
-/// comes after, in every one. To be called once by a task of each processor, in a run.
+/// The point where the tasks of the two processors meet. Steps before it happen in one order, until nothing more
+/// happens; steps after it happen in every order. To be called once by a task of each processor, in a run.
 pub fn meet() {
     while !machine::is_open() {
-        machine::wait(Wait::Meeting);
-        port::take_interrupts();
+        wait(Wait::Meeting);
+        take_interrupts::<App>();
     }
 }
 
-/// What a task does that has nothing more to do and does not end: it takes interrupts.
+/// The rest of a task that has nothing more to do and does not end: it takes interrupts.
 pub fn stay() -> ! {
     loop {
-        machine::wait(Wait::Interrupt);
-        port::take_interrupts();
+        wait(Wait::Interrupt);
+        take_interrupts::<App>();
     }
-}
-
-/// Adds to the outcome of the run. In which order things are told does not matter.
-pub fn tell(what: &str, answer: impl Debug) {
-    TOLD.with_borrow_mut(|told| told.push(format!("{what}: {answer:?}")));
 }
 
 impl Program {
-    /// Nobody does anything.
+    /// A program in which no task does anything.
     pub fn new() -> Self {
         Self::default()
     }
@@ -106,7 +71,7 @@ impl Program {
         self.with(who, true, body)
     }
 
-    /// A task that is dormant then.
+    /// A task that is dormant when the kernel starts.
     pub fn dormant(self, who: Who, body: impl Fn(Cx) + 'static) -> Self {
         self.with(who, false, body)
     }
@@ -114,7 +79,7 @@ impl Program {
     fn with(mut self, who: Who, active: bool, body: impl Fn(Cx) + 'static) -> Self {
         // SAFETY: this is the code of a shared task.
         let body = move || body(unsafe { InTask::assume() });
-        self.bodies.push((who.number(), active, Rc::new(body)));
+        self.bodies.add(who.number(), active, body);
         self
     }
 
@@ -124,7 +89,7 @@ impl Program {
         self.with_pinned(true, body)
     }
 
-    /// As above, dormant then.
+    /// The task pinned to processor `P`, dormant when the kernel starts.
     pub fn dormant_pinned<const P: usize>(self, body: impl Fn(InTask<Pinned<P>>) + 'static) -> Self {
         self.with_pinned(false, body)
     }
@@ -132,17 +97,17 @@ impl Program {
     fn with_pinned<const P: usize>(mut self, active: bool, body: impl Fn(InTask<Pinned<P>>) + 'static) -> Self {
         // SAFETY: this is the code of a task pinned to that processor.
         let body = move || body(unsafe { InTask::assume() });
-        self.bodies.push((pinned_number(P), active, Rc::new(body)));
+        self.bodies.add(pinned_number(P), active, body);
         self.with_unlocked_looks()
     }
 
-    /// What the handler of the alarm does.
+    /// The body of the alarm's handler.
     pub fn alarm(mut self, body: impl Fn(InHandler<Shared>) + 'static) -> Self {
-        self.alarm = Some(Rc::new(body));
+        self.bodies.set_alarm(body);
         self
     }
 
-    /// What is looked at, or told, after every run, when nothing goes on any more.
+    /// The checks and reports after every run, when nothing goes on any more.
     pub fn after(mut self, look: impl Fn() + 'static) -> Self {
         self.after = Some(Rc::new(look));
         self
@@ -154,19 +119,19 @@ impl Program {
         self
     }
 
-    /// Processors look, without the giant lock, at what it guards, as ena_dsp and chg_ipm do.
+    /// Processors look without the giant lock at data that it guards, as ena_dsp and chg_ipm do.
     pub fn with_unlocked_looks(mut self) -> Self {
         self.looks = true;
         self
     }
 
-    /// What was done makes part of the outcome, as far as it is the same in all orders of which one is tried.
+    /// The steps of a run are part of its outcome, as far as they are the same in all orders of which one is tried.
     pub fn telling_steps(mut self) -> Self {
         self.steps = true;
         self
     }
 
-    /// Tries every order. Of those that differ only in steps that touch nothing in common, one.
+    /// Tries every order; of orders that differ only in steps that touch nothing in common, one.
     pub fn in_every_order(self) -> Found {
         self.explore(Every::new())
     }
@@ -176,7 +141,7 @@ impl Program {
         self.explore(Choices::new(DfsScheduler::new(None, false), usize::MAX))
     }
 
-    /// Tries every order in which at most so many times a processor stops that could go on; with [`EVERY_ORDER`] set,
+    /// Tries every order in which a processor that could go on stops at most so many times; with [`EVERY_ORDER`] set,
     /// all the others too.
     pub fn with_preemptions(self, bound: usize) -> Found {
         if std::env::var_os(EVERY_ORDER).is_some() {
@@ -197,61 +162,42 @@ impl Program {
     }
 
     fn explore(self, scheduler: impl Scheduler + 'static) -> Found {
+        bodies::set(self.bodies.clone());
         PROGRAM.set(self);
-        OUTCOMES.take();
+        outcome::clear();
         let mut config = Config::new();
         config.max_steps = MaxSteps::FailAfter(100_000);
         config.stack_size = 64 * 1024;
         config.silence_warnings = true;
         let tried = Runner::new(scheduler, config).run(run);
-        let outcomes = OUTCOMES.take();
-        let found = Found { runs: outcomes.values().sum(), outcomes };
+        let found = outcome::found();
         println!("{} runs, and {tried} begun, with {} outcomes", found.runs, found.outcomes.len());
         found.outcomes.iter().take(20).for_each(|(outcome, count)| println!("  {count}: {outcome}"));
         found
     }
 }
 
-/// What the task of that number does.
-pub(crate) fn body(number: usize) -> impl Fn() {
-    let body = PROGRAM.with_borrow(|program| {
-        program.bodies.iter().find(|(other, ..)| *other == number).map(|(.., body)| Rc::clone(body))
-    });
-    move || body.iter().for_each(|body| body())
-}
-
-/// What the alarm does.
-pub(crate) fn alarm() -> impl Fn(InHandler<Shared>) {
-    let body = PROGRAM.with_borrow(|program| program.alarm.clone());
-    move |cx| body.iter().for_each(|body| body(cx))
-}
-
 /// One run.
 fn run() {
     let program = PROGRAM.with_borrow(Program::clone);
-    TOLD.take();
-    machine::begin(program.wires, program.looks);
-    renew(|number| program.bodies.iter().any(|&(other, active, _)| other == number && active));
+    outcome::begin();
+    threads::begin(program.wires, program.looks);
+    renew(|number| program.bodies.is_active(number));
     // SAFETY: this is processor 0, locked, and there is no other yet.
-    machine::start(0, || unsafe { entry::start::<App>() });
-    machine::wait(Wait::Quiet);
+    threads::start(0, || unsafe { entry::start::<App>() });
+    wait(Wait::Quiet);
     machine::enter(Phase::Open);
-    machine::wait(Wait::Quiet);
+    wait(Wait::Quiet);
     if machine::was_given_up() {
-        return machine::end();
+        return threads::end();
     }
     machine::enter(Phase::After);
     if let Err(why) = catch_unwind(AssertUnwindSafe(|| look(&program))) {
         eprintln!("what was done:\n{}", journal::steps());
         resume_unwind(why);
     }
-    machine::end();
-    let mut told = TOLD.take();
-    if program.steps {
-        told.push(journal::signature());
-    }
-    told.sort_unstable();
-    OUTCOMES.with_borrow_mut(|outcomes| *outcomes.entry(told.join("; ")).or_default() += 1);
+    threads::end();
+    outcome::end(program.steps.then(journal::signature));
 }
 
 /// Looks at what is left when nothing goes on any more.

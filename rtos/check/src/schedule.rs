@@ -1,14 +1,14 @@
-//! Which thread goes on.
+//! Scheduling: the choice of the thread that goes on.
 //!
-//! Where there is no choice none is made. Where there is one there are two ways.
+//! If only one thread can go on, nothing is chosen. Otherwise there are two ways.
 //!
-//! [`Every`] tries every order, depth first, but of orders that differ only in steps that touch nothing in common only
-//! one, with the *sleep sets* of Godefroid (Partial-Order Methods for the Verification of Concurrent Systems, 1996, chapter
-//! 5): when all that follows a choice has been tried, that choice sleeps while its siblings are tried, until a step is
-//! done that touches something in common with it. A run in which all that could go on sleeps is given up.
+//! [`Every`] tries every order, depth first. Of orders that differ only in steps that touch nothing in common it tries
+//! only one, with the *sleep sets* of Godefroid (Partial-Order Methods for the Verification of Concurrent Systems,
+//! 1996, chapter 5): when all that follows a choice has been tried, that choice sleeps while its siblings are tried,
+//! until a step is done that touches something in common with it. A run in which all choices sleep is given up.
 //!
-//! [`Choices`] lets a scheduler of shuttle's choose. How often a processor is left that could go on may be bounded: most
-//! errors need only a few such preemptions.
+//! [`Choices`] lets a scheduler of shuttle's choose. The number of times that a processor is left although it could go
+//! on may be bounded: most errors need only a few such preemptions.
 
 use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 
@@ -29,7 +29,7 @@ pub struct Every {
     begun: bool,
 }
 
-/// What could go on, which of it does, and what is not to.
+/// A choice: what could go on, which of these does, and which sleep.
 struct Choice {
     able: Vec<Able>,
     taken: usize,
@@ -42,7 +42,7 @@ impl Choice {
         self.able.iter().position(|able| self.asleep.iter().all(|asleep| asleep.actor != able.actor))
     }
 
-    /// Who sleeps after it.
+    /// The choices that sleep after it.
     fn asleep_after(&self) -> Vec<Able> {
         let taken = self.able[self.taken];
         let sleeps = |able: &&Able| able.actor != taken.actor && able.touches.nothing_of(taken.touches);
@@ -56,7 +56,7 @@ impl Every {
         Self::default()
     }
 
-    /// Takes the last choice that can be another. False if there is none.
+    /// Changes the last choice that can be changed. False if there is none.
     fn step_back(&mut self) -> bool {
         while let Some(mut last) = self.choices.pop() {
             last.asleep.push(last.able[last.taken]);

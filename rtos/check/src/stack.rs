@@ -1,14 +1,15 @@
-//! Stacks: each is a thread, and a switch gives the processor's turn to another.
+//! Stacks: each is a thread, and a switch gives the processor's turn to another stack.
 //!
-//! What stands in a task's `sp` says whether and how its stack can be gone on with, so that two processors on one stack
-//! are found out.
+//! The value in a task's `sp` says whether and how its stack can be continued, so that two processors on one stack are
+//! found out.
 
 use std::panic::resume_unwind;
 
 use rtos::port::Saved;
 
-use crate::machine::{Next, Over, of_mine, spawn, wait, with};
+use crate::machine::{Next, of_mine, with};
 use crate::step::Wait;
+use crate::threads::{Over, spawn, wait};
 
 const PREPARED: usize = 1;
 const IN_USE: usize = 2;

@@ -1,11 +1,11 @@
-//! What can go on, and what it touches when it does.
+//! Steps: what a thread waits for, and what its next step touches.
 //!
-//! A thread goes on in steps: from one place where another processor could come in between to the next. Only what two
-//! steps touch in common makes their order matter, and on that the search relies, so it is written here with care: rather
-//! too much than too little.
+//! A thread goes on in steps, from one place where the other processor could come in between to the next. The order of
+//! two steps matters only if both touch something in common. The search relies on that, so this file errs on the side
+//! of too much in common.
 
-use crate::machine::PROCESSORS;
-use crate::port::Flag;
+use crate::lock::Flag;
+use crate::processor::PROCESSORS;
 
 /// What a thread waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Wait {
     Gone,
 }
 
-/// What a processor is about to do that another one can see, or that lets it see what another one does.
+/// The next step of a processor: one that the other processor can see, or by which it sees a step of the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Try(*const Flag),
@@ -58,7 +58,8 @@ impl Step {
         }
     }
 
-    /// What this step touches. `goes_on` is what its processor touches that takes interrupts and goes on unlocked.
+    /// The things that this step touches. `goes_on` are the things that its processor touches when it takes interrupts
+    /// and goes on unlocked.
     pub(crate) fn touches(self, goes_on: Touches) -> Touches {
         match self {
             // Up to the next step it is in the section that the lock guards, if it has the lock.
@@ -78,8 +79,8 @@ impl Step {
     }
 }
 
-/// What a step touches, up to the next one of the same processor: a bit for each thing. Two steps that touch nothing in
-/// common have the same effect in either order.
+/// The things that a step touches, up to the next step of the processor: a bit for each. Two steps that touch nothing
+/// in common have the same effect in either order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Touches(u32);
 
@@ -109,7 +110,7 @@ impl Touches {
     }
 }
 
-/// Something that can go on: a processor, by its number, and after those the time and the interrupts on their way.
+/// A choice of what goes on: a processor, by its number, and after those the time and the interrupts on their way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Able {
     pub(crate) thread: usize,

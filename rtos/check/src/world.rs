@@ -1,23 +1,23 @@
-//! The kernel's objects, made anew for each run, so that `kernel!`, which makes statics, does not fit.
+//! The kernel's objects, made anew for each run. `kernel!` does not fit here, because it makes statics.
 //!
-//! Each test has its own, in memory that is used again for its next run: a reference to an object is only good for the
-//! run in which it was asked for.
+//! Each test has its own objects, in memory that is used again for its next run: a reference to an object is valid only
+//! in the run in which it was asked for.
 
 use std::cell::Cell;
 use std::ptr;
 
 use rtos::storage::{PoolEntry, PoolMemory, Slot, Word};
 use rtos::{
-    Alarm, AlarmBlock, Common, CyclicBlock, DataQueue, DataQueueBlock, Domain, EventFlag, EventFlagBlock, Interrupt,
-    Kernel, MemoryPool, MemoryPoolBlock, MessageBufferBlock, Multi, Mutex, MutexBlock, Numbered, OverrunHandler,
-    Pinned, Placed, PriorityDataQueueBlock, Processor, Semaphore, SemaphoreBlock, Shared, SpinLock, SpinLockBlock,
-    Stack, System, Task, TaskSetup, Tcb,
+    Alarm, AlarmBlock, Common, Config, CyclicBlock, DataQueue, DataQueueBlock, Domain, EventFlag, EventFlagBlock,
+    Interrupt, Kernel, MemoryPool, MemoryPoolBlock, MessageBufferBlock, Multi, Mutex, MutexBlock, Numbered,
+    OverrunHandler, Pinned, Placed, PriorityDataQueueBlock, Processor, Semaphore, SemaphoreBlock, Shared, SpinLock,
+    SpinLockBlock, Stack, Storage, System, Task, TaskSetup, Tcb,
 };
 
-use crate::interrupts;
-use crate::machine::PROCESSORS;
-use crate::port::Checked;
-use crate::program::{self, tell};
+use crate::outcome::tell;
+use crate::port::{Checkable, Checked};
+use crate::processor::PROCESSORS;
+use crate::{bodies, interrupts};
 
 /// The kernel that is checked.
 pub struct App;
@@ -43,7 +43,7 @@ pub enum Who {
     Low1,
 }
 
-/// All of them, by their ITRON numbers less one. The pinned tasks follow, by the numbers of their processors.
+/// All shared tasks, by their ITRON numbers less one. The pinned tasks follow, by the numbers of their processors.
 pub const EVERYBODY: [Who; TASKS] =
     [Who::High0, Who::Main0, Who::Peer0, Who::Low0, Who::High1, Who::Main1, Who::Peer1, Who::Low1];
 
@@ -77,7 +77,7 @@ struct Ground {
     entries: [PoolEntry; 1],
 }
 
-/// The objects themselves.
+/// The blocks of the objects.
 struct World {
     processors: [Processor<App>; PROCESSORS],
     common: Common<App>,
@@ -95,7 +95,7 @@ struct World {
     spin_lock: SpinLockBlock<App>,
 }
 
-/// What the kernel finds them by.
+/// The tables by which the kernel finds the objects by number.
 struct Tables {
     tasks: [Numbered<Tcb<App>>; TASKS + PROCESSORS],
     semaphores: [Numbered<SemaphoreBlock<App>>; 1 + PROCESSORS],
@@ -113,7 +113,7 @@ thread_local! {
     static TABLES: Cell<*mut Tables> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Puts a value where the last one was, which nobody uses any more.
+/// Puts a value in the place of the last one, which is not used any more.
 fn put<T>(place: &Cell<*mut T>, value: T) -> &'static T {
     if place.get().is_null() {
         place.set(Box::into_raw(Box::new(value)));
@@ -135,7 +135,8 @@ fn tables() -> &'static Tables {
     unsafe { &*TABLES.get() }
 }
 
-/// Makes everything as it is before the kernel starts. `active` says of each task, by its number, whether it is then.
+/// Makes all objects as they are before the kernel starts. `active` says of each task number whether the task is
+/// active then.
 pub(crate) fn renew(active: impl Fn(usize) -> bool) {
     let ground = GROUND.with(|place| {
         put(
@@ -177,7 +178,7 @@ pub(crate) fn renew(active: impl Fn(usize) -> bool) {
                 handover: DataQueue::<App, Shared>::create(0).build(&[]),
                 mutexes: [const { Mutex::<App, Shared>::create().inheriting() }; 2],
                 pool: MemoryPool::<App, Shared>::create(1, 16).build(&ground.pool, &ground.entries),
-                alarm: Alarm::<App, Shared>::create(|cx| program::alarm()(cx)),
+                alarm: Alarm::<App, Shared>::create(|cx| bodies::alarm()(cx)),
                 spin_lock: SpinLock::<App, Shared>::create(),
             },
         )
@@ -224,13 +225,6 @@ pub(crate) const fn pinned_number(processor: usize) -> usize {
     TASKS + processor + 1
 }
 
-/// Looks whether everything fits, as if nothing else was going on; as it is while the giant lock is free.
-pub(crate) fn look() {
-    if let Some(Err(finding)) = interrupts::aside(rtos::audit::<App>) {
-        panic!("{finding:?}");
-    }
-}
-
 /// The task.
 pub fn task(who: Who) -> Task<App, Shared> {
     Task::new(&world().tasks[who as usize])
@@ -271,7 +265,7 @@ pub fn data_queue() -> DataQueue<App, Shared> {
     DataQueue::new(&world().data_queue)
 }
 
-/// A data queue without room: who sends waits for who receives.
+/// A data queue without room: a sender waits for a receiver.
 pub fn handover() -> DataQueue<App, Shared> {
     DataQueue::new(&world().handover)
 }
@@ -286,12 +280,31 @@ pub fn pool() -> MemoryPool<App, Shared> {
     MemoryPool::new(&world().pool)
 }
 
-// SAFETY: for as long as a run goes on these are the same at every call, and nothing else uses them.
-unsafe impl Kernel for App {
-    type Port = Checked;
+impl Checkable for App {
+    fn work(task: usize) {
+        bodies::task(task)();
+    }
+
+    /// As if nothing else was going on; as it is while the giant lock is free.
+    fn look() {
+        if let Some(Err(finding)) = interrupts::aside(rtos::audit::<App>) {
+            panic!("{finding:?}");
+        }
+    }
+}
+
+impl Config for App {
+    type Port = Checked<App>;
     type Model = Multi<PROCESSORS>;
     type Overrun = rtos::With;
+    type Restricted = rtos::Without;
+    type SubPriorities = rtos::Without;
+    const BY_SUB_PRIORITY: u32 = 0;
+    type Processor = Processor<App>;
+}
 
+// SAFETY: for as long as a run goes on these are the same at every call, and nothing else uses them.
+unsafe impl Storage for App {
     unsafe fn processor(number: usize) -> &'static Processor<Self> {
         &world().processors[number]
     }
@@ -305,6 +318,10 @@ unsafe impl Kernel for App {
     fn tasks() -> &'static [Numbered<Tcb<Self>>] {
         &tables().tasks
     }
+}
+
+// SAFETY: as above.
+unsafe impl Kernel for App {
     fn semaphores() -> &'static [Numbered<SemaphoreBlock<Self>>] {
         &tables().semaphores
     }

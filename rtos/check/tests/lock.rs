@@ -1,8 +1,8 @@
-//! The orderings of memory, which the programs do not look at: those of the lock and of the interrupts between processors
-//! in the port for Linux, with loom, which tries what the language's memory model allows.
+//! Memory orderings, which the programs do not check: those of the lock and of the interrupts between processors in the
+//! port for Linux. loom tries what the language's memory model allows.
 //!
-//! loom has its own atomics, whose first value is no constant, so the few lines are said again here. The first test sees
-//! to it that they are the port's. The other ports' locks are in assembly, of which loom knows nothing.
+//! loom has its own atomics, whose first value is not a constant, so the few lines of the port are repeated here. The
+//! first test checks that they are the port's. The other ports' locks are in assembly, of which loom knows nothing.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

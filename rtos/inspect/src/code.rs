@@ -1,4 +1,4 @@
-//! The instructions of a program, and which of them a function can reach.
+//! The code of a program: its instructions, and those of them that a function can reach.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -63,7 +63,7 @@ impl Code {
         self.functions.get(function).copied().with_context(|| format!("the program has no function '{function}'"))
     }
 
-    /// The functions whose names satisfy that.
+    /// The functions whose names satisfy the predicate.
     pub fn functions(&self, wanted: impl Fn(&str) -> bool) -> Vec<&str> {
         self.functions.keys().map(String::as_str).filter(|name| wanted(name)).collect()
     }

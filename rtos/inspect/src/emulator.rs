@@ -1,6 +1,6 @@
-//! A program, run in an emulator: QEMU, or for the RP2040 one that runs in this process.
+//! Emulators: running a program in QEMU, or for the RP2040 in an emulator that is part of this process.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,36 +9,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::image::Image;
 use crate::rp2040::Rp2040;
+use crate::run::unended;
 
-/// What came of a run.
-#[derive(Debug)]
-pub struct Run {
-    /// The status that the program ended with.
-    pub status: i32,
-    /// What it said.
-    pub said: String,
-}
+pub use crate::run::{Run, Told};
 
-/// Who is told what a program says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Told {
-    /// Whoever asks afterwards.
-    Afterwards,
-    /// The user too, at once.
-    AtOnce,
-}
-
-impl Told {
-    /// Passes on what was said now.
-    pub(crate) fn pass(self, said: &[u8]) {
-        if self == Told::AtOnce && !said.is_empty() {
-            // A user who does not listen any more needs no words.
-            let _ = std::io::stdout().write_all(said).and_then(|()| std::io::stdout().flush());
-        }
-    }
-}
-
-/// Ends the emulator if nobody does before.
+/// Ends the emulator when dropped, if it still runs.
 struct Guard(Child);
 
 impl Drop for Guard {
@@ -98,10 +73,4 @@ fn start(image: &Image, machine: &[&str], arguments: &[&str], longest: Duration,
         Some(status) => Ok(Run { status: status.code().unwrap_or(-1), said }),
         None => bail!("{}", unended(image, longest, told, &said)),
     }
-}
-
-/// What is told of a program that did not end.
-pub(crate) fn unended(image: &Image, longest: Duration, told: Told, said: &str) -> String {
-    let what = format!("{} did not end within {} s", image.path.display(), longest.as_secs());
-    if told == Told::AtOnce { what } else { format!("{what}; it said:\n{said}") }
 }

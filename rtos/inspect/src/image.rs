@@ -1,4 +1,4 @@
-//! A program for a board, built by cargo.
+//! Images: programs for boards, built by cargo.
 
 use std::env;
 use std::path::{Path, PathBuf};

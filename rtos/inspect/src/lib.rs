@@ -1,17 +1,18 @@
 //! The programs of the RTOS for boards: how they are built, run, counted and read.
 //!
-//! - [`platform`]: the boards, and how an emulator is told to be one
-//! - [`image`]: a program, built
-//! - [`emulator`]: a program, run
+//! - [`platform`]: the boards, and the emulator's settings for each
+//! - [`image`]: building a program
+//! - [`emulator`]: running a program
 //! - [`trace`]: the instructions that were executed between two places
 //! - [`table`]: all services of the counted programs
-//! - [`code`]: the instructions that a program has, and which of them a function can reach
+//! - [`code`]: the instructions of a program, and those of them that a function can reach
 
 pub mod code;
 pub mod emulator;
 pub mod image;
 pub mod platform;
 mod rp2040;
+mod run;
 pub mod table;
 pub mod trace;
 

@@ -1,9 +1,9 @@
-//! The boards.
+//! Platforms: the boards for which programs are built, and the emulator of each.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a program is built for.
+/// The model that a program is built for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Model {
     /// One processor.
@@ -44,7 +44,7 @@ impl Platform {
         }
     }
 
-    /// What rustc calls the target.
+    /// The target's name for rustc.
     pub fn target(self) -> &'static str {
         match self {
             Platform::M33 => "thumbv8m.main-none-eabi",
@@ -53,7 +53,7 @@ impl Platform {
         }
     }
 
-    /// The arguments that make QEMU such a board; none if another emulator is used.
+    /// The arguments that make QEMU emulate the board; none if another emulator is used.
     pub fn machine(self, model: Model) -> Option<&'static [&'static str]> {
         Some(match (self, model) {
             (Platform::Rp2040, _) => return None,

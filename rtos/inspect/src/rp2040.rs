@@ -1,4 +1,4 @@
-//! A program, run in an emulator of the RP2040: both cores, cycle for cycle.
+//! The emulator of the RP2040: runs a program on both cores, cycle for cycle.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -6,11 +6,36 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rp2040_emu::{Config, Emulator, EmulatorBuilder};
 
-use crate::emulator::{Run, Told, unended};
 use crate::image::Image;
+use crate::run::{Run, Told, unended};
 
-/// After this byte comes the status that the program ends with.
+/// After this byte comes the status that the program ends with, unless it comes twice: then the program has written it.
 const END: u8 = 4;
+
+/// What a program sends over the UART: its output, and then its status.
+#[derive(Default)]
+struct Words {
+    said: Vec<u8>,
+    /// The last byte was END, and the next says why.
+    ending: bool,
+}
+
+impl Words {
+    /// Takes what was sent. Gives the status, once it has come.
+    fn take(&mut self, sent: &[u8]) -> Option<u8> {
+        for &byte in sent {
+            match (self.ending, byte) {
+                (false, END) => self.ending = true,
+                (true, END) | (false, _) => {
+                    self.said.push(byte);
+                    self.ending = false;
+                }
+                (true, status) => return Some(status),
+            }
+        }
+        None
+    }
+}
 
 /// An RP2040 with a program.
 pub(crate) struct Rp2040<'a> {
@@ -42,7 +67,7 @@ impl<'a> Rp2040<'a> {
     /// cycles it has used.
     pub(crate) fn run(&mut self, longest: Duration, told: Told, mut look: impl FnMut((u32, u64))) -> Result<Run> {
         let began = Instant::now();
-        let mut said = Vec::new();
+        let mut words = Words::default();
         let mut before = u32::MAX;
         loop {
             for _ in 0..10_000 {
@@ -54,17 +79,15 @@ impl<'a> Rp2040<'a> {
                     before = address;
                 }
             }
-            let passed = said.len();
-            said.extend(self.emulator.drain_uart0_tx_log());
-            let end = said.iter().position(|&byte| byte == END);
-            told.pass(&said[passed..end.unwrap_or(said.len()).max(passed)]);
-            if let Some(end) = end
-                && let Some(&status) = said.get(end + 1)
-            {
-                return Ok(Run { status: status.into(), said: String::from_utf8_lossy(&said[..end]).into_owned() });
+            let passed = words.said.len();
+            let status = words.take(&self.emulator.drain_uart0_tx_log());
+            told.pass(&words.said[passed..]);
+            let said = || String::from_utf8_lossy(&words.said).into_owned();
+            if let Some(status) = status {
+                return Ok(Run { status: status.into(), said: said() });
             }
             if began.elapsed() > longest {
-                bail!("{}", unended(self.image, longest, told, &String::from_utf8_lossy(&said)));
+                bail!("{}", unended(self.image, longest, told, &said()));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! All services of the counted programs, in every model.
+//! The table of the counted programs: all services, in every model.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::image;
 use crate::platform::{Model, Platform};
 use crate::trace::{self, Passages};
 
-/// What was counted of one service in one model.
+/// The counts of one service in one model.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
     /// Instructions, in most passages.
@@ -21,16 +21,16 @@ pub struct Figure {
     pub cycles: Option<u64>,
 }
 
-/// What was counted on one platform.
+/// The counts of one platform.
 #[derive(Debug)]
 pub struct Table {
-    /// Which.
+    /// The platform.
     pub platform: Platform,
-    /// For each service, what it takes in each model.
+    /// For each service, its counts in each model.
     pub rows: BTreeMap<String, BTreeMap<Model, Figure>>,
 }
 
-/// What the functions that are counted begin with, and where every passage ends.
+/// The prefix of the counted functions, and the function at which every passage ends.
 const PREFIX: &str = "count_";
 const MARK: &str = "mark";
 

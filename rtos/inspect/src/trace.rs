@@ -1,7 +1,7 @@
-//! Counting what a program executes between two places.
+//! Traces: counting the instructions that a program executes between two places.
 //!
-//! QEMU writes a line for each instruction; only those of processor 0 are looked at. The emulator of the RP2040 is asked
-//! after each instruction where it is, and counts cycles too.
+//! QEMU writes a line for each instruction; only those of processor 0 are counted. The emulator of the RP2040 is asked
+//! after each instruction for the program counter, and counts cycles too.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -53,7 +53,7 @@ impl Passages {
     }
 
     /// The number of instructions that most passages have. Another processor that holds the lock, or an interrupt, can
-    /// make one longer.
+    /// make a passage longer.
     pub fn usual(&self) -> Option<usize> {
         usual(self.counts())
     }
@@ -99,13 +99,13 @@ pub fn passages(image: &Image, code: &Code, from: &[&str], to: &str) -> Result<V
     Ok(seen.passages)
 }
 
-/// What was seen so far.
+/// The instructions seen so far.
 #[derive(Default)]
 struct Seen {
-    /// Where passages begin, and of which number they are.
+    /// The addresses at which passages begin, and the number of each kind.
     from: BTreeMap<u32, usize>,
     to: u32,
-    /// The one that has begun: its number, its instructions, and how many cycles had passed.
+    /// The passage that has begun: its number, its instructions, and how many cycles had passed.
     passage: Option<(usize, Vec<u32>, Option<u64>)>,
     passages: Vec<Passages>,
 }

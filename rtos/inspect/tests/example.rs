@@ -1,4 +1,5 @@
-//! The example for a board is one for every board: what differs is the port's crate, the name of the port, and the memory.
+//! The example for a board, on every board: the versions differ only in the port's crate, the name of the port, and the
+//! memory.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

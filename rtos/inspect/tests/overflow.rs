@@ -1,4 +1,4 @@
-//! A stack that overflows, a task's or that of handlers, on every board and in both models: told, never silent.
+//! Stack overflows, of a task and of handlers, on every board and in both models: each is reported.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Lets the linker find `cortex-a9.x`, which a program includes.
+//! The linker's search path, so that a program can include `cortex-a9.x`.
 
 fn main() {
     println!("cargo:rerun-if-changed=cortex-a9.x");

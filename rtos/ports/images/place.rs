@@ -1,3 +1,5 @@
+// Linker scripts for the programs in this folder. The build scripts include this file.
+
 /// Tells the linker where each program lies in its board's memory.
 fn place(prefix: &str, models: &[&str]) {
     println!("cargo:rerun-if-changed=../place.rs");

@@ -1,4 +1,4 @@
-//! Lets the linker find `m-profile.x`, which a program's own script includes behind its board's memory.
+//! The linker's search path, so that a program's own linker script can include `m-profile.x` after its board's memory.
 
 fn main() {
     println!("cargo:rerun-if-changed=m-profile.x");

@@ -1,6 +1,6 @@
-//! A task of the last processor that uses more stack than it has. The kernel says which task it was, and ends with an error.
+//! A task of the last processor that uses more stack than it has. The kernel names the task, and ends with an error.
 //!
-//! The program that includes this gives `Port`, `Model`, `STACK`, `print` and `exit`.
+//! The program that includes this file gives `Port`, `Model`, `STACK`, `print` and `exit`.
 
 use core::hint::black_box;
 

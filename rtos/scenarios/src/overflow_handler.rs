@@ -1,6 +1,7 @@
-//! A handler on the last processor that uses more stack than there is. The kernel says so, and ends with an error.
+//! A handler on the last processor that uses more stack than there is. The kernel reports the overflow, and ends with
+//! an error.
 //!
-//! The program that includes this gives `Port`, `Model`, `STACK`, `HANDLERS`, `print` and `exit`.
+//! The program that includes this file gives `Port`, `Model`, `STACK`, `HANDLERS`, `print` and `exit`.
 
 use core::hint::black_box;
 

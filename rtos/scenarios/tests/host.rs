@@ -1,4 +1,4 @@
-//! All scenarios, on this machine; and a stack that overflows, which is told, never silent.
+//! All scenarios on this machine; and stack overflows, each of which is reported.
 
 use std::io::Read;
 use std::process::{Command, ExitStatus, Stdio};

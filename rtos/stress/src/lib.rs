@@ -1,10 +1,11 @@
-//! One random service.
+//! One random service, with random arguments.
 //!
-//! Objects are named by number, as C names them, so that every kind of caller meets every kind of object, pinned ones of
-//! another processor too. What a service answers does not matter here; what it leaves behind does.
+//! Objects are named by number, as C names them, so that every kind of caller meets every kind of object, pinned ones
+//! of another processor too. The result of the service does not matter here, only the state that the service leaves
+//! behind.
 //!
-//! The kernel has 12 players among its tasks, four semaphores, event flags, data queues and mutexes, and the others that
-//! are used here.
+//! The kernel has 12 players among its tasks, four semaphores, event flags, data queues and mutexes, and the other
+//! objects that are used here.
 #![no_std]
 
 mod objects;

@@ -1,13 +1,14 @@
-//! The long stress: tasks on two processors call random services on random objects, with random arguments, and after each
-//! the oracle looks whether everything that the kernel keeps fits together. Handlers do the same meanwhile.
+//! The long stress: tasks on two processors call random services on random objects, with random arguments. After each
+//! service the oracle checks that everything that the kernel keeps fits together. Handlers do the same meanwhile.
 //!
 //! `cargo run --release -p kizami-rtos-stress -- --seconds 3600`
 
 mod kernel;
+mod progress;
 mod step;
 mod watch;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use clap::Parser;
@@ -24,22 +25,13 @@ struct Arguments {
     seed: Option<u64>,
 }
 
-/// The steps of all tasks and handlers, and how often the oracle has looked.
-pub static STEPS: AtomicU64 = AtomicU64::new(0);
-pub static AUDITS: AtomicU64 = AtomicU64::new(0);
-/// How often the tasks begin.
-pub static BEGUN: AtomicU64 = AtomicU64::new(0);
-pub static SEED: AtomicU64 = AtomicU64::new(0);
-/// Whether it is time to end.
-pub static OVER: AtomicBool = AtomicBool::new(false);
-
 fn main() {
     let arguments = Arguments::parse();
     let seed = arguments.seed.unwrap_or_else(|| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         now.map_or(1, |now| now.as_nanos() as u64)
     });
-    SEED.store(seed, Relaxed);
+    progress::SEED.store(seed, Relaxed);
     println!("two processors, seed {seed}, {} s", arguments.seconds);
     watch::begin(Duration::from_secs(arguments.seconds));
     rtos_host::run::<kernel::App>()

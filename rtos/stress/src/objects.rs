@@ -1,4 +1,4 @@
-//! What the stress plays with, on two threads and without a machine alike.
+//! The objects of the stress: one macro for the kernel on two threads and for the kernel without a machine.
 
 /// Makes a kernel with these tasks and notifications, and all other objects that [`any`](crate::any) uses. `$last` is the
 /// last processor, counted from 0.

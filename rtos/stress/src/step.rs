@@ -1,23 +1,28 @@
-//! What tasks and handlers do: random services, and after each the oracle.
+//! The steps of tasks and handlers: random services, each followed by the oracle.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rtos::{
-    Alarm, Anywhere, Current, DataQueue, Domain, EventFlag, InHandler, InTask, Placed, Semaphore, Shared, System, Task,
+    Alarm, Anywhere, Current, DataQueue, Domain, EventFlag, InHandler, InTask, Kernel, Placed, Semaphore, Shared,
+    System, Task,
 };
 
-use crate::kernel::{App, PLAYERS, TASKS};
-use crate::{AUDITS, BEGUN, OVER, SEED, STEPS, watch};
+use crate::progress::{AUDITS, BEGUN, OVER, SEED, STEPS};
+use crate::watch;
 
-type C = Current<App>;
+/// How many shared tasks play.
+const PLAYERS: usize = 8;
+
+/// How many tasks play, shared or not.
+const TASKS: i32 = 12;
 
 /// The random numbers of each player: xorshift, seeded with the seed and its number.
 static NUMBERS: [AtomicU64; 20] = [const { AtomicU64::new(0) }; 20];
 
-/// The players from this one on see that nobody waits for ever.
+/// The players from this one on are janitors: they end waits that would last for ever.
 const JANITORS: usize = 18;
 
-/// What a step did in which nothing was done.
+/// The number of a step that did nothing.
 const RESTED: u64 = 99;
 
 fn random(player: usize, below: u64) -> u64 {
@@ -31,10 +36,10 @@ fn random(player: usize, below: u64) -> u64 {
     random
 }
 
-/// Looks whether everything fits, and ends the program if it does not.
-fn look(player: usize, did: u64) {
+/// Checks that everything is consistent, and ends the program if it is not.
+fn look<K: Kernel>(player: usize, did: u64) {
     let steps = STEPS.fetch_add(1, Relaxed);
-    match rtos::audit::<App>() {
+    match rtos::audit::<K>() {
         Ok(true) => {
             AUDITS.fetch_add(1, Relaxed);
         }
@@ -42,7 +47,7 @@ fn look(player: usize, did: u64) {
         Err(finding) => end(finding, player, did),
     }
     // Five times, since the other processor may change what this one is to do just before.
-    let heard = || if System::<App>::sns_dpn() { Ok(()) } else { rtos::heard::<App>() };
+    let heard = || if System::<K>::sns_dpn() { Ok(()) } else { rtos::heard::<K>() };
     if steps.is_multiple_of(16)
         && let Some(finding) = (0..5).map_while(|_| heard().err()).nth(4)
     {
@@ -50,7 +55,7 @@ fn look(player: usize, did: u64) {
     }
 }
 
-/// Says what was found, and ends.
+/// Reports what was found, and ends.
 fn end(finding: rtos::Finding, player: usize, did: u64) -> ! {
     let seed = SEED.load(Relaxed);
     rtos_host::print(format_args!("finding: {finding:?}, after step {did} of player {player}, seed {seed}\n"));
@@ -60,59 +65,59 @@ fn end(finding: rtos::Finding, player: usize, did: u64) -> ! {
 /// A random service, and what is to be looked at after it. From time to time everybody only waits for a moment instead:
 /// then nothing but the timer of its processor lets a task go on, and it is seen if that was forgotten. Otherwise the next
 /// interrupt makes up for it.
-fn step(player: usize) {
+fn step<K: Kernel>(player: usize) {
     let did = if watch::quiet() {
-        let _ = C::delay(random(player, 400) as u32, Anywhere);
+        let _ = Current::<K>::delay(random(player, 400) as u32, Anywhere);
         RESTED
     } else {
-        rtos_stress::any::<App>(&|below| random(player, below), &mut [player as u8; 12])
+        rtos_stress::any::<K>(&|below| random(player, below), &mut [player as u8; 12])
     };
-    look(player, did);
+    look::<K>(player, did);
 }
 
-/// What a shared task does, until it is ended or ends itself.
-pub fn worker(player: usize, _: InTask<Shared>) {
+/// The body of a shared task, until it is ended or ends itself.
+pub fn worker<K: Kernel>(player: usize, _: InTask<Shared>) {
     BEGUN.fetch_add(1, Relaxed);
     loop {
-        step(player);
+        step::<K>(player);
         if !watch::quiet() && random(player, 300) == 0 {
             return;
         }
     }
 }
 
-/// What a pinned task does.
-pub fn own_worker<D: Domain>(player: usize, cx: InTask<D>) {
+/// The body of a pinned task.
+pub fn own_worker<K: Kernel, D: Domain>(player: usize, cx: InTask<D>) {
     BEGUN.fetch_add(1, Relaxed);
     loop {
-        step(player);
+        step::<K>(player);
         // The shared tasks below it want to run too.
         if random(player, 4) == 0 {
-            let _ = C::delay(random(player, 300) as u32, cx);
+            let _ = Current::<K>::delay(random(player, 300) as u32, cx);
         }
     }
 }
 
-/// Sees that nobody on that processor waits for ever: every millisecond it ends a wait, a suspension, or lets a task begin.
-pub fn janitor<D: Domain>(processor: usize, cx: InTask<D>) {
+/// Sees that no task of its processor waits for ever: every millisecond it ends a wait, a suspension, or begins a task.
+pub fn janitor<K: Kernel, D: Domain>(processor: usize, cx: InTask<D>) {
     let player = JANITORS + processor;
     loop {
-        let _ = C::delay(1_000, cx);
+        let _ = Current::<K>::delay(1_000, cx);
         watch::goes_on(processor);
         // The other processor's own are refused.
-        for task in (1..=TASKS).filter_map(|number| Task::<App, Placed>::by_number(number).ok()) {
+        for task in (1..=TASKS).filter_map(|number| Task::<K, Placed>::by_number(number).ok()) {
             let _ = task.act(Anywhere);
             let _ = task.rsm(Anywhere);
             if !watch::quiet() && random(player, 8) == 0 {
                 let _ = task.rel_wai(Anywhere);
             }
         }
-        look(player, 0);
+        look::<K>(player, 0);
     }
 }
 
-/// What a handler does.
-pub fn in_handler(player: usize, cx: InHandler<Shared>) {
+/// The body of a handler.
+pub fn in_handler<K: Kernel>(player: usize, cx: InHandler<Shared>) {
     if OVER.load(Relaxed) || watch::quiet() {
         return;
     }
@@ -121,25 +126,23 @@ pub fn in_handler(player: usize, cx: InHandler<Shared>) {
         let task = 1 + random(player, PLAYERS as u64) as i32;
         let object = 1 + random(player, 4) as i32;
         let _ = match did {
-            0 => Task::<App, _>::by_number(task).and_then(|task| task.act(cx)),
-            1 => Task::<App, _>::by_number(task).and_then(|task| task.wup(cx)),
-            2 => Task::<App, _>::by_number(task).and_then(|task| task.rel_wai(cx)),
-            3 => Semaphore::<App, _>::by_number(object).and_then(|object| object.sig(Anywhere)),
-            4 => EventFlag::<App, _>::by_number(object).and_then(|flag| flag.set(1 << random(player, 3), Anywhere)),
-            5 => DataQueue::<App, _>::by_number(object).and_then(|queue| queue.psnd(1, Anywhere)),
-            6 => DataQueue::<App, _>::by_number(object).and_then(|queue| queue.fsnd(2, Anywhere)),
-            7 => System::<App>::rot_rdq(Some(8), cx),
-            8 => {
-                Alarm::<App, _>::by_number(1 + object % 2).and_then(|alarm| alarm.sta(random(player, 2_000) as u32, cx))
-            }
-            _ => Task::<App, _>::by_number(task).and_then(|task| task.mact(Some(random(player, 3) as usize), cx)),
+            0 => Task::<K, _>::by_number(task).and_then(|task| task.act(cx)),
+            1 => Task::<K, _>::by_number(task).and_then(|task| task.wup(cx)),
+            2 => Task::<K, _>::by_number(task).and_then(|task| task.rel_wai(cx)),
+            3 => Semaphore::<K, _>::by_number(object).and_then(|object| object.sig(Anywhere)),
+            4 => EventFlag::<K, _>::by_number(object).and_then(|flag| flag.set(1 << random(player, 3), Anywhere)),
+            5 => DataQueue::<K, _>::by_number(object).and_then(|queue| queue.psnd(1, Anywhere)),
+            6 => DataQueue::<K, _>::by_number(object).and_then(|queue| queue.fsnd(2, Anywhere)),
+            7 => System::<K>::rot_rdq(Some(8), cx),
+            8 => Alarm::<K, _>::by_number(1 + object % 2).and_then(|alarm| alarm.sta(random(player, 2_000) as u32, cx)),
+            _ => Task::<K, _>::by_number(task).and_then(|task| task.mact(Some(random(player, 3) as usize), cx)),
         };
-        look(player, 100 + did);
+        look::<K>(player, 100 + did);
     }
 }
 
 /// A task has used up its time: it may go on, with more.
-pub fn overrun(cx: InHandler<Shared>, task: Task<App, Placed>) {
+pub fn overrun<K: Kernel>(cx: InHandler<Shared>, task: Task<K, Placed>) {
     let _ = task.sta_ovr(1 + random(17, 900) as u32, Anywhere);
-    in_handler(17, cx);
+    in_handler::<K>(17, cx);
 }

@@ -1,12 +1,14 @@
-//! The stress, seen from outside of the kernel: how far it is, whether it stands still, and when it is over.
+//! The watch over the stress, from outside the kernel: its progress, processors that stand still, and its end.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use crate::kernel::PROCESSORS;
-use crate::{AUDITS, BEGUN, OVER, STEPS};
+use crate::progress::{AUDITS, BEGUN, OVER, STEPS};
+
+/// How many processors there are.
+pub const PROCESSORS: usize = 2;
 
 /// How often it looks, and how often each CPU says that it goes on.
 const PAUSE: Duration = Duration::from_millis(200);

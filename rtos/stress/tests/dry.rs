@@ -1,8 +1,8 @@
-//! The kernel without a machine: random services, one after the other, in the name of whichever task runs, on one
+//! The kernel without a machine: random services, one after the other, in the name of the task that runs, on one
 //! processor and on two in turn, with the oracle after each. The same seed gives the same steps.
 //!
-//! The port here does not switch: a service that waits comes back at once, and what it gives means nothing. All that the
-//! kernel keeps changes as it would. So it runs under Miri too, which sees what is undefined:
+//! The port here does not switch: a service that waits returns at once, and its result means nothing. All that the
+//! kernel keeps changes as it would on a machine. So the test runs under Miri too, which finds undefined behaviour:
 //! `cargo +nightly miri test -p kizami-rtos-stress --test dry`
 
 use std::cell::Cell;

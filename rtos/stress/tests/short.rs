@@ -1,4 +1,4 @@
-//! A few seconds of the stress, which by itself runs as long as one likes.
+//! The stress for a few seconds; by itself it runs as long as one likes.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! ter_tsk and ras_ter: who is to end does, once, whatever it does meanwhile.
+//! ter_tsk and ras_ter: a task that is to end does end, once, whatever it does meanwhile.
 
 use rtos::{Anywhere, Current};
 use rtos_check::program::{Program, meet, stay, tell};

@@ -1,4 +1,4 @@
-//! Handlers of notifications: what they do meets what the other processor does, and an alarm is rung once or not at all.
+//! Handlers of notifications: their services meet those of the other processor, and an alarm rings once or not at all.
 
 use rtos::{Anywhere, Current, System, Timeout};
 use rtos_check::program::{Program, meet, stay, tell};

@@ -1,4 +1,5 @@
-//! Programs with too many orders for all of them: some thousands at random, and such as few preemptions make.
+//! Large programs, with too many orders to try them all: some thousands of orders at random, and the orders with few
+//! preemptions.
 
 use rtos::{Anywhere, Current, Domain, Error, InTask, Time, Timeout};
 use rtos_check::program::{Cx, Found, Program, meet, stay, tell};

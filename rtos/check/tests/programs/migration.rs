@@ -1,4 +1,4 @@
-//! mig_tsk: a task is on one processor at a time, and nothing that is meant for it gets lost on the way.
+//! mig_tsk: a task is on one processor at a time, and nothing that is meant for the task is lost on the way.
 
 use rtos::{Anywhere, Current, Timeout};
 use rtos_check::program::{Program, meet, stay, tell};

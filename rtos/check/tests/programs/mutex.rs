@@ -1,4 +1,4 @@
-//! Mutexes with inheritance: one owner, whose priority is that of the highest that waits.
+//! Mutexes with inheritance: one owner, which has the priority of the highest task that waits.
 
 use rtos::{Anywhere, Timeout};
 use rtos_check::program::{Program, meet, stay, tell};

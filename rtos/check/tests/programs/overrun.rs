@@ -1,5 +1,5 @@
-//! Overrun: the time of a task that another processor limits, or that moves, is used up once. Whether a task has such a time
-//! is looked at without the giant lock.
+//! Overrun: the time of a task that another processor limits, or that migrates, is used up once. The kernel looks up
+//! without the giant lock whether a task has such a time.
 
 use rtos::{Anywhere, Current};
 use rtos_check::program::{Program, meet, stay, tell};

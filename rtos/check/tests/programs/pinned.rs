@@ -1,4 +1,4 @@
-//! Pinned tasks: their processor alone touches them, beside shared ones that others change at the same time.
+//! Pinned tasks: only their processor touches them, beside shared tasks that other processors change at the same time.
 
 use rtos::{Anywhere, Current, System, Time, Timeout};
 use rtos_check::program::{Program, meet, stay, tell};

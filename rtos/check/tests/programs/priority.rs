@@ -1,4 +1,4 @@
-//! chg_pri and rot_rdq: who runs is the first of the highest priority.
+//! chg_pri and rot_rdq: a processor runs the first task of the highest priority.
 
 use rtos::{Anywhere, System};
 use rtos_check::program::{Program, meet, stay, tell};

@@ -1,4 +1,4 @@
-//! Data queues, event flags and memory pools: nothing gets lost, and nothing is had twice.
+//! Data queues, event flags and memory pools: nothing is lost, and nothing is given out twice.
 
 use rtos::{Anywhere, Mode, Timeout};
 use rtos_check::program::{Program, meet, tell};

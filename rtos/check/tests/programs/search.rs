@@ -1,4 +1,4 @@
-//! The search itself: what it leaves out makes no difference.
+//! The search itself: the orders that it leaves out make no difference.
 
 use rtos::Anywhere;
 use rtos_check::program::{Program, meet, stay, tell};

@@ -1,4 +1,4 @@
-//! Semaphores: a resource is had by one, and no signal is lost.
+//! Semaphores: a resource is held by one task, and no signal is lost.
 
 use rtos::{Anywhere, Timeout};
 use rtos_check::program::{Program, meet, tell};

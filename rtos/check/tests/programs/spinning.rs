@@ -1,4 +1,4 @@
-//! Spin locks: one processor at a time is in a section, and who ends in one leaves it.
+//! Spin locks: one processor at a time is in a section, and a task that ends in a section leaves it.
 
 use std::cell::Cell;
 

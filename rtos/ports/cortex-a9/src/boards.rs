@@ -1,4 +1,4 @@
-//! The boards.
+//! The boards: Zynq-7000 and RealView PBX-A9.
 
 /// What a board has around its processors.
 pub trait Board: 'static {

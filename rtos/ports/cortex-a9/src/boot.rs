@@ -1,4 +1,4 @@
-//! From reset to the kernel.
+//! The way from reset to the kernel.
 
 use core::arch::{asm, naked_asm};
 use core::cell::UnsafeCell;

@@ -1,4 +1,4 @@
-//! The interrupt controller, as the Cortex-A9 MPCore has it (GIC architecture 1).
+//! The interrupt controller of the Cortex-A9 MPCore (GIC architecture 1).
 //!
 //! Priorities have five bits, of which three are used: ITRON's -1 to -6 are 0xC0 to 0x20.
 

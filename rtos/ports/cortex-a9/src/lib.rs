@@ -1,10 +1,10 @@
-//! The kernel on Arm Cortex-A9.
+//! The port to Arm Cortex-A9.
 //!
-//! - Tasks run in System mode on their own stacks, handlers in Supervisor mode on that of the processor. So the mode says
-//!   which of them runs.
-//! - The processor is locked by the I bit; the priority mask of the interrupt controller is chg_ipm's.
-//! - An interrupt that came to a task leaves its frame on the task's stack, and the task calls the dispatcher itself
-//!   before it goes back to it. So every task that does not run is saved in the same way.
+//! - Tasks run in System mode on their own stacks, handlers in Supervisor mode on the processor's stack. So the mode
+//!   says whether a task or a handler runs.
+//! - The processor is locked by the I bit. chg_ipm uses the priority mask of the interrupt controller.
+//! - An interrupt of a task leaves its frame on the task's stack, and the task calls the dispatcher itself before it
+//!   returns to that frame. So every task that does not run is saved in the same way.
 //! - The lowest page of each stack, those of handlers too, cannot be touched: an overflow is a data abort.
 //! - A processor keeps its number in TPIDRPRW.
 #![no_std]
@@ -184,7 +184,7 @@ macro_rules! image {
     ($kernel:ty) => {
         #[unsafe(no_mangle)]
         extern "C" fn rtos_start(processor: usize) -> ! {
-            type Port = <$kernel as rtos::Kernel>::Port;
+            type Port = <$kernel as rtos::Config>::Port;
             <Port as $crate::OnBoard>::initialise::<$kernel>(processor);
             // SAFETY: reset calls this once on each processor, locked; on the others after `start`.
             unsafe { if processor == 0 { rtos::entry::start::<$kernel>() } else { rtos::entry::begin::<$kernel>() } }
@@ -197,7 +197,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_interrupt() {
-            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::interrupt::<$kernel>();
+            <<$kernel as rtos::Config>::Port as $crate::OnBoard>::interrupt::<$kernel>();
         }
 
         #[unsafe(no_mangle)]
@@ -207,7 +207,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_exception(number: u32, frame: &mut $crate::Frame) {
-            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::exception::<$kernel>(number, frame);
+            <<$kernel as rtos::Config>::Port as $crate::OnBoard>::exception::<$kernel>(number, frame);
         }
     };
 }

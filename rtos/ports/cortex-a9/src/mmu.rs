@@ -1,7 +1,7 @@
-//! Memory: everything where it is, and a page at the end of each stack that cannot be touched.
+//! The MMU: an identity mapping, with a page at the end of each stack that cannot be touched.
 //!
-//! The program's memory, the first 4 MiB, is mapped in pages of 4 KiB, cached and shared between processors; the rest in
-//! sections of 1 MiB as device memory.
+//! The program's memory, the first 4 MiB, is mapped in pages of 4 KiB, cached and shared between processors; the rest
+//! is mapped in sections of 1 MiB as device memory.
 
 use core::arch::asm;
 use core::cell::UnsafeCell;

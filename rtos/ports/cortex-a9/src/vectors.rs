@@ -1,7 +1,7 @@
 //! The exception vectors, at address 0.
 //!
-//! Whoever goes back clears the exclusive monitor: what was interrupted may have been about to store exclusively, and
-//! other code may have loaded so meanwhile.
+//! Every return from an exception clears the exclusive monitor: the interrupted code may have been between an exclusive
+//! load and its store, and other code may have loaded exclusively meanwhile.
 
 use core::arch::{global_asm, naked_asm};
 

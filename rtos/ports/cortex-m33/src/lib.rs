@@ -1,13 +1,15 @@
-//! The kernel on Arm Cortex-M33.
+//! The port to Arm Cortex-M33.
 //!
 //! - The processor is locked by BASEPRI: interrupts of the priorities that the kernel manages wait, higher ones do not.
-//! - Tasks run in thread mode on the process stack, whose limit (PSPLIM) is the task's: a stack that overflows is a fault
-//!   before anything is overwritten. Handlers run on the main stack.
-//! - A task that an interrupt preempts calls the dispatcher itself: PendSV, the lowest exception, returns to [`switch`]'s
-//!   caller in thread mode, on top of the frame of the interrupted code, and an SVC goes back to that and unlocks. So every
-//!   task that does not run is saved in the same way.
+//! - Tasks run in thread mode on the process stack, whose limit (PSPLIM) is that of the task's stack: an overflow is a
+//!   fault before anything is overwritten. Handlers run on the main stack.
+//! - A task that an interrupt preempts calls the dispatcher itself: PendSV, the lowest exception, returns to
+//!   [`switch`]'s caller in thread mode, on top of the frame of the interrupted code, and an SVC returns to that code
+//!   and unlocks. So every task that does not run is saved in the same way.
 #![no_std]
 
+mod basepri;
+mod board;
 pub mod boards;
 mod boot;
 mod lines;
@@ -22,7 +24,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use rtos::port::{Lock, Port};
 use rtos::{Kernel, Model};
 
-pub use boards::Board;
+pub use board::Board;
 #[doc(hidden)]
 pub use boot::{FIRST, Vectors, exception};
 pub use lines::Nvic;
@@ -30,9 +32,6 @@ pub use lines::Nvic;
 pub use m_profile::Frame;
 pub use semihosting as terminal;
 pub use switch::Stacks;
-
-/// The interrupts of this priority and below wait while the processor is locked.
-const LOCKED: u32 = 0x20;
 
 /// A Cortex-M33 on that board.
 pub struct CortexM33<B>(PhantomData<B>);
@@ -53,29 +52,18 @@ unsafe impl<B: Board> Port for CortexM33<B> {
 
     #[inline(always)]
     fn lock() -> u32 {
-        let before: u32;
-        // SAFETY: raising BASEPRI only makes interrupts wait.
-        unsafe {
-            asm!(
-                "mrs {before}, basepri",
-                "msr basepri, {locked}",
-                before = out(reg) before,
-                locked = in(reg) LOCKED,
-                options(nostack, preserves_flags),
-            );
-        }
-        before
+        basepri::lock()
     }
 
     #[inline(always)]
     unsafe fn unlock(mask: u32) {
-        // SAFETY: the caller says that nothing relies on the lock.
-        unsafe { asm!("msr basepri, {}", in(reg) mask, options(nostack, preserves_flags)) };
+        // SAFETY: as the caller says.
+        unsafe { basepri::unlock(mask) };
     }
 
     #[inline(always)]
     fn was_locked(mask: u32) -> bool {
-        mask == LOCKED
+        mask == basepri::LOCKED
     }
 
     #[inline(always)]
@@ -179,7 +167,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_start(processor: usize) -> ! {
-            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::initialise(
+            <<$kernel as rtos::Config>::Port as $crate::OnBoard>::initialise(
                 processor,
                 <$kernel as rtos::Kernel>::interrupts(),
             );
@@ -189,13 +177,13 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_preempt() {
-            <<$kernel as rtos::Kernel>::Port as rtos::Port>::lock();
+            <<$kernel as rtos::Config>::Port as rtos::Port>::lock();
             rtos::entry::preempt::<$kernel>();
         }
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_interrupt(line: u32) {
-            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::interrupt::<$kernel>(line);
+            <<$kernel as rtos::Config>::Port as $crate::OnBoard>::interrupt::<$kernel>(line);
         }
 
         #[unsafe(no_mangle)]

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use rtos::Interrupt;
 use rtos::port::Lines;
 
-use crate::Board;
+use crate::board::Board;
 
 const ENABLE: *mut u32 = 0xE000_E100 as *mut u32;
 const DISABLE: *mut u32 = 0xE000_E180 as *mut u32;

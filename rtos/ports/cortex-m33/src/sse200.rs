@@ -1,10 +1,10 @@
-//! Arm's subsystem SSE-200, which both boards have: which processor this is, timers, and the mailbox between processors.
-//! All at its secure addresses. Source: Arm, CoreLink SSE-200 Subsystem for Embedded, Technical Reference Manual.
+//! The subsystem SSE-200 of Arm, which both boards have: the processor's number, timers, and the mailbox between
+//! processors. All addresses are secure ones. Source: Arm, CoreLink SSE-200 Subsystem for Embedded, Technical Reference
+//! Manual.
 
 use core::cell::UnsafeCell;
 
-use crate::boot;
-use crate::lines;
+use crate::{basepri, boot, lines};
 
 const CPU_IDENTITY: *const u32 = 0x5001_F000 as *const u32;
 const INITSVTOR1: *mut u32 = 0x5002_1114 as *mut u32;
@@ -62,9 +62,7 @@ unsafe impl Sync for Elapsed {}
 static ELAPSED: [Elapsed; 2] = [const { Elapsed(UnsafeCell::new((0, 0))) }; 2];
 
 pub(crate) fn now<const MHZ: u32>(processor: impl FnOnce() -> usize) -> u32 {
-    use rtos::Port;
-    type Any = crate::CortexM33<crate::boards::Mps2An505>;
-    let mask = Any::lock();
+    let mask = basepri::lock();
     // SAFETY: the processor is locked, and this is its own. The register is read only.
     let micros = unsafe {
         let elapsed = ELAPSED[processor() & 1].0.get();
@@ -75,7 +73,7 @@ pub(crate) fn now<const MHZ: u32>(processor: impl FnOnce() -> usize) -> u32 {
         now.1
     };
     // SAFETY: nothing follows.
-    unsafe { Any::unlock(mask) };
+    unsafe { basepri::unlock(mask) };
     micros
 }
 

@@ -1,11 +1,13 @@
-//! From one stack to another.
+//! Context switches: from one stack to another.
 //!
-//! What is saved lies on the task's own stack: r4 to r11 and the address to go on at. A task that has not begun has there
-//! the address of [`begin`] and room for the registers, whose values do not matter.
+//! The saved context lies on the task's own stack: r4 to r11 and the address to go on at. The stack of a task that has
+//! not begun holds the address of [`begin`] and room for the registers, whose values do not matter.
 
 use core::arch::naked_asm;
 
 use rtos::port::{Next, Saved};
+
+use crate::basepri::LOCKED;
 
 /// How many bytes lie on the stack of a task that does not run.
 const SAVED: usize = 9 * 4;
@@ -86,7 +88,7 @@ pub(crate) unsafe extern "C" fn pend_sv() {
         "movs r1, #{locked}",
         "msr basepri, r1",
         "bx lr",
-        locked = const crate::LOCKED,
+        locked = const LOCKED,
         preempted = sym preempted,
     )
 }

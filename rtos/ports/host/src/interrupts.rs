@@ -1,11 +1,13 @@
-//! Interrupts: signals that are taken when the processor's mask lets them.
+//! Interrupts: signals, taken when the processor's mask allows it.
 
+use core::arch::asm;
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use rtos::Raised;
 use rtos::port::Lines;
-use rtos::{Kernel, Raised};
 
-use crate::machine::{LOCKED, machine, program, this};
+use crate::machine::{LOCKED, Machine, machine, program, signal, this};
 
 /// The line of the timer.
 pub(crate) const TIMER: u32 = 0;
@@ -31,12 +33,6 @@ static LINES: [Line; COUNT as usize] =
 /// A priority as the mask has it.
 pub(crate) fn level(priority: i32) -> u8 {
     priority.clamp(HIGHEST, 0).unsigned_abs() as u8
-}
-
-/// By which a thread is told that something is pending. One of those that the system does not queue: several are one, and
-/// none is refused because too many wait.
-pub(crate) fn signal() -> i32 {
-    libc::SIGURG
 }
 
 /// By which the timer rings.
@@ -117,11 +113,7 @@ unsafe fn exception(number: u32, context: *mut libc::ucontext_t) {
         Raised::new(number, pc.cast(), context.cast(), in_unlocked_task)
     };
     machine.enter_handler();
-    if !(program().exception)(raised) {
-        crate::print(format_args!("fatal: signal {number}, which nobody handles on this processor\n"));
-        // SAFETY: ends the process, from a signal's handler.
-        unsafe { libc::_exit(1) };
-    }
+    (program().exception)(raised);
     machine.leave_handler();
 }
 
@@ -135,6 +127,27 @@ fn block_signals(block: bool) {
         libc::sigaddset(&mut set, timer_signal());
         let how = if block { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
         libc::pthread_sigmask(how, &set, std::ptr::null_mut());
+    }
+}
+
+/// Sets the mask of this processor, and serves what it lets through now.
+#[inline(always)]
+pub(crate) fn unlock(mask: u8) {
+    let pending: u64;
+    // SAFETY: changes the mask, and looks what has come meanwhile.
+    unsafe {
+        asm!(
+            "mov gs:[{offset}], {mask}",
+            "mov {pending}, gs:[{noted}]",
+            mask = in(reg_byte) mask,
+            pending = out(reg) pending,
+            offset = const offset_of!(Machine, mask),
+            noted = const offset_of!(Machine, pending),
+            options(nostack, preserves_flags),
+        );
+    }
+    if pending != 0 {
+        take();
     }
 }
 
@@ -186,15 +199,6 @@ fn next(pending: u64, mask: u8) -> Option<(u32, u8)> {
         .map(|line| (line, level(line)))
         .filter(|&(_, level)| level > mask)
         .max_by_key(|&(_, level)| level)
-}
-
-/// What a line is for, in the kernel that runs.
-pub(crate) fn serve<K: Kernel<Port = crate::Host>>(line: u32) {
-    match line {
-        TIMER => rtos::entry::tick::<K>(),
-        MAILBOX => rtos::entry::interrupted::<K>(),
-        _ => rtos::entry::interrupt::<K>(line),
-    }
 }
 
 /// Raises a line of a processor.

@@ -1,16 +1,16 @@
-//! The kernel as a Linux process on x86-64.
+//! The port to Linux on x86-64: the kernel as a process.
 //!
-//! - A processor is a thread, kept on a CPU of its own if there are enough. What a thread knows of itself is where its
-//!   `gs` register points, so that no pointer to it outlives the migration of a task to another thread.
-//! - An interrupt is a signal to that thread. While the processor is locked the signal's handler only notes the interrupt,
-//!   and unlocking takes it: locking costs two instructions and no system call.
-//! - The handler runs on the stack of the task that it interrupts, and a task that is preempted stays inside it. Signals
-//!   are blocked only while the system enters the handler and leaves it, so that they do not pile up on a stack; else
-//!   the processor's mask decides what is taken.
+//! - A processor is a thread, kept on a CPU of its own if there are enough. A thread finds its own data through its
+//!   `gs` register, so that no pointer to them outlives the migration of a task to another thread.
+//! - An interrupt is a signal to that thread. While the processor is locked the signal's handler only notes the
+//!   interrupt, and unlocking takes it: locking costs two instructions and no system call.
+//! - The handler runs on the stack of the task that it interrupts, and a task that is preempted stays inside the
+//!   handler. Signals are blocked only while the system enters the handler and leaves it, so that they do not pile up
+//!   on a stack; otherwise the processor's mask decides which interrupts are taken.
 //! - The timer is a POSIX timer that signals the thread; the time is CLOCK_MONOTONIC.
 //!
-//! A task can be preempted anywhere, in the C library too. What is not safe in a signal handler, such as allocating or
-//! printing, is done by one task at a time or with the processor locked; [`print()`] does that.
+//! A task can be preempted anywhere, in the C library too. Work that is not safe in a signal handler, such as
+//! allocating or printing, is done by one task at a time or with the processor locked; [`print()`] does the latter.
 
 //! # What cannot be does not compile
 //!
@@ -98,15 +98,23 @@ mod interrupts;
 mod machine;
 mod memory;
 mod switch;
+mod terminal;
+mod threads;
+mod timer;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use rtos::port::{Lock, Port};
+use rtos::{Kernel, Raised};
+
+use machine::{PROGRAM, Program};
 
 pub use interrupts::Signals;
-pub use machine::{beside, print, read, run};
 pub use switch::Stacks;
+pub use terminal::{print, read, write};
+pub use threads::beside;
 
 /// A Linux process.
 pub struct Host;
@@ -131,7 +139,7 @@ unsafe impl Port for Host {
 
     #[inline(always)]
     unsafe fn unlock(mask: u8) {
-        machine::unlock(mask);
+        interrupts::unlock(mask);
     }
 
     #[inline(always)]
@@ -164,7 +172,7 @@ unsafe impl Port for Host {
     }
 
     fn start_processor(processor: usize) {
-        machine::start_processor(processor);
+        threads::start_processor(processor);
     }
 
     fn interrupt(processor: usize) {
@@ -173,11 +181,11 @@ unsafe impl Port for Host {
 
     #[inline(always)]
     fn now() -> u32 {
-        machine::now()
+        timer::now()
     }
 
     fn alarm(after: u32) {
-        machine::alarm(after);
+        timer::alarm(after);
     }
 
     const LOWEST_INTERRUPT_MASK: i32 = interrupts::HIGHEST;
@@ -191,8 +199,7 @@ unsafe impl Port for Host {
     }
 
     fn exit(status: u32) -> ! {
-        // SAFETY: ends the process, whatever its threads are in.
-        unsafe { libc::_exit(status as i32) }
+        terminal::exit(status)
     }
 }
 
@@ -210,5 +217,45 @@ impl Lock for Flag {
     #[inline(always)]
     fn release(&self) {
         self.0.store(false, Ordering::Release);
+    }
+}
+
+/// Runs a kernel in this process, whose main thread becomes processor 0.
+pub fn run<K: Kernel<Port = Host>>() -> ! {
+    let program = Program {
+        begin: rtos::entry::begin::<K>,
+        preempt: rtos::entry::preempt::<K>,
+        serve: serve::<K>,
+        exception: exception::<K>,
+        handles: |number| K::exceptions().iter().any(|exception| exception.number() == number),
+        owner_of: rtos::entry::owner_of::<K>,
+        interrupts: K::interrupts(),
+        start: Instant::now(),
+        cpus: threads::allowed_cpus(),
+    };
+    assert!(PROGRAM.set(program).is_ok(), "a process runs one kernel");
+    memory::guard(rtos::entry::stacks::<K>());
+    interrupts::install();
+    threads::enter(0);
+    // SAFETY: this is processor 0, locked, and there is no other yet.
+    unsafe { rtos::entry::start::<K>() }
+}
+
+/// The service of a line, in the kernel that runs.
+fn serve<K: Kernel>(line: u32) {
+    match line {
+        interrupts::TIMER => rtos::entry::tick::<K>(),
+        interrupts::MAILBOX => rtos::entry::interrupted::<K>(),
+        _ => rtos::entry::interrupt::<K>(line),
+    }
+}
+
+/// Calls the handler of a CPU exception, or ends the process if there is none.
+fn exception<K: Kernel>(raised: Raised) {
+    let number = raised.number();
+    if !rtos::entry::exception::<K>(raised) {
+        print(format_args!("fatal: signal {number}, which nobody handles on this processor\n"));
+        // SAFETY: ends the process, from a signal's handler.
+        unsafe { libc::_exit(1) };
     }
 }

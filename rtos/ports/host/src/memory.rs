@@ -1,10 +1,10 @@
-//! Stacks: a guard page at the end of each, and what happens when one is touched, or an instruction
-//! cannot be done.
+//! Memory faults: a guard page at the end of each stack, and the signals of a touched guard page or of an instruction
+//! that cannot be executed.
 
 use std::io;
 
-use crate::interrupts::signal;
-use crate::machine::program;
+use crate::machine::{lock, program, signal, this};
+use crate::terminal::print;
 
 const PAGE: usize = 4096;
 
@@ -50,13 +50,13 @@ extern "C" fn on_fault(number: i32, info: *mut libc::siginfo_t, context: *mut li
     if to_kernel {
         // The signal is taken as soon as this handler is left, before the instruction is tried again, and on the stack of the code at
         // fault.
-        return crate::machine::this().raise(number);
+        return this().raise(number);
     }
     // So that printing lets nothing in, which would then go on in the place of the end.
-    crate::machine::lock();
+    lock();
     match owner {
-        Some(owner) => crate::print(format_args!("fatal: the stack of {owner} overflowed at {address:#x}\n")),
-        None => crate::print(format_args!("fatal: signal {number} at address {address:#x}\n")),
+        Some(owner) => print(format_args!("fatal: the stack of {owner} overflowed at {address:#x}\n")),
+        None => print(format_args!("fatal: signal {number} at address {address:#x}\n")),
     }
     // SAFETY: ends the process, from a signal's handler.
     unsafe { libc::_exit(1) };

@@ -1,12 +1,15 @@
-//! From one stack to another.
+//! Context switches: from one stack to another.
 //!
-//! What is saved lies on the task's own stack: the registers that a function preserves, and the address to go on at. A
-//! task that has not begun has there the address of [`begin`] and room for the registers, whose values do not matter.
+//! The saved context lies on the task's own stack: the registers that a function preserves, and the address to go on
+//! at. The stack of a task that has not begun holds the address of [`begin`] and room for the registers, whose values
+//! do not matter.
 
 use core::arch::naked_asm;
 
-use rtos::Port;
 use rtos::port::{Next, Saved};
+
+use crate::interrupts::unlock;
+use crate::terminal;
 
 /// How many bytes lie on the stack of a task that does not run.
 const SAVED: usize = 7 * 8;
@@ -71,8 +74,9 @@ unsafe extern "C" fn begin() -> ! {
 
 /// Unlocks the processor and goes to the task's entry.
 unsafe extern "C" fn enter(task: &Saved) -> ! {
-    crate::machine::unlock(0);
+    unlock(0);
     // SAFETY: the task was described with this entry and this argument.
     unsafe { (task.entry)(task.argument) };
-    crate::Host::fatal(format_args!("a task returned from its entry"))
+    terminal::print(format_args!("fatal: a task returned from its entry\n"));
+    terminal::exit(1)
 }

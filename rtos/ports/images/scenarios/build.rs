@@ -1,4 +1,4 @@
-//! Where each program lies in its board's memory.
+//! Linker scripts: where each program lies in its board's memory.
 
 include!("../place.rs");
 

@@ -1,4 +1,4 @@
-//! The vector table, and the memory as Rust expects it.
+//! The vector table, and the memory as Rust expects it before the first function.
 
 use core::arch::naked_asm;
 

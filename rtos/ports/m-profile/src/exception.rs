@@ -1,10 +1,10 @@
-//! CPU exceptions: what the processor has saved, and who is called.
+//! CPU exceptions: the frame that the processor has saved, and the call of the handler.
 
 use core::arch::naked_asm;
 
 use rtos::{Kernel, Port, Raised};
 
-/// What an exception saves: a handler is given the address of this.
+/// The frame that an exception saves. A handler is given its address.
 #[repr(C)]
 pub struct Frame {
     /// r0 to r3, r12, lr.

@@ -1,7 +1,7 @@
-//! What the ports for Arm's M profile have in common: the vector table, the memory before the first function, exceptions,
-//! and what a processor is asked and told through its own registers.
+//! The shared part of the ports to Arm's M profile: the vector table, the memory before the first function, exceptions,
+//! and the processor's own registers.
 //!
-//! The assembly is Armv6-M's, which every one of them understands.
+//! The assembly is Armv6-M's, which every processor of the M profile here understands.
 #![no_std]
 
 pub mod boot;

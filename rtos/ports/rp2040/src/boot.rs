@@ -4,11 +4,10 @@ use core::arch::naked_asm;
 
 use m_profile::boot::initialise_memory;
 use m_profile::{Frame, exception};
-use rtos::{Interrupt, Kernel, Model, Port};
+use rtos::{Kernel, Port};
 
-use crate::cores::Cores;
+use crate::chip;
 use crate::switch::{UNTOUCHED, pend_sv};
-use crate::{Rp2040, chip, lines, terminal};
 
 /// The vector table.
 pub type Vectors = m_profile::Vectors<32>;
@@ -91,39 +90,6 @@ unsafe extern "C" fn line() {
         ".ltorg",
         untouched = const UNTOUCHED,
     )
-}
-
-/// What a program needs of the port besides what the kernel does.
-#[doc(hidden)]
-pub trait OnBoard {
-    /// Sets up what the kernel uses, on each processor.
-    fn initialise(processor: usize, interrupts: &[Interrupt]);
-    /// What a line is for.
-    fn interrupt<K: Kernel>(line: u32);
-}
-
-impl<C: Cores> OnBoard for Rp2040<C> {
-    fn initialise(processor: usize, interrupts: &[Interrupt]) {
-        if processor == 0 {
-            chip::wake_peripherals();
-            terminal::initialise();
-        }
-        lines::configure::<C>(processor, interrupts);
-        chip::initialise(processor);
-    }
-
-    fn interrupt<K: Kernel>(line: u32) {
-        let here = C::processor();
-        if line == chip::timer(here) {
-            chip::quiet_timer(here);
-            rtos::entry::tick::<K>();
-        } else if K::Model::PROCESSORS > 1 && line == chip::mailbox(here) {
-            chip::quiet_mailbox(here);
-            rtos::entry::interrupted::<K>();
-        } else {
-            rtos::entry::interrupt::<K>(line);
-        }
-    }
 }
 
 /// Whether the task that is to go on should give way instead.

@@ -1,5 +1,5 @@
-//! What lies around the processors: the FIFO between them, and the timer. Source: RP2040 Datasheet, 2.3.1
-//! (SIO) and 4.6 (timer).
+//! The chip around the processors: the FIFO between them, and the timer. Source: RP2040 Datasheet, 2.3.1 (SIO) and 4.6
+//! (timer).
 
 use crate::lines;
 
@@ -37,16 +37,6 @@ pub(crate) fn initialise(processor: usize) {
     unsafe { INTE_SET.write_volatile(1 << processor) };
 }
 
-/// The line of a processor's alarm.
-pub(crate) const fn timer(processor: usize) -> u32 {
-    processor as u32
-}
-
-/// The line of the FIFO to a processor.
-pub(crate) const fn mailbox(processor: usize) -> u32 {
-    15 + processor as u32
-}
-
 #[inline(always)]
 pub(crate) fn now() -> u32 {
     // SAFETY: reads a register.
@@ -56,7 +46,7 @@ pub(crate) fn now() -> u32 {
 /// Sets this processor's alarm.
 pub(crate) fn alarm(processor: usize, after: u32) {
     if after == 0 {
-        lines::raise(timer(processor));
+        lines::raise(lines::timer(processor));
         return;
     }
     let at = now().wrapping_add(after);
@@ -64,7 +54,7 @@ pub(crate) fn alarm(processor: usize, after: u32) {
     unsafe { ALARM.add(processor).write_volatile(at) };
     // The alarm rings when the time is equal. If it has just passed, it would ring an hour later.
     if at.wrapping_sub(now()).cast_signed() <= 0 {
-        lines::raise(timer(processor));
+        lines::raise(lines::timer(processor));
     }
 }
 
@@ -75,7 +65,7 @@ pub(crate) fn quiet_timer(processor: usize) {
         ARMED.write_volatile(1 << processor);
         INTR.write_volatile(1 << processor);
     }
-    lines::clear(timer(processor));
+    lines::clear(lines::timer(processor));
 }
 
 /// Interrupts the other processor. If the FIFO is full, it has been interrupted and not looked yet.
@@ -97,7 +87,7 @@ pub(crate) fn quiet_mailbox(processor: usize) {
         }
         FIFO_ST.write_volatile(0);
     }
-    lines::clear(mailbox(processor));
+    lines::clear(lines::mailbox(processor));
 }
 
 /// Sends a word to the other processor. Whether it answers with the same.

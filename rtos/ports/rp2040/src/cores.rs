@@ -1,4 +1,4 @@
-//! How many of the two processors there are for the kernel.
+//! The trait [`Cores`]: the kernel runs on one of the two processors or on both.
 
 const CPUID: *const u32 = 0xD000_0000 as *const u32;
 

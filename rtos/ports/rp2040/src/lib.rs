@@ -1,13 +1,14 @@
-//! The kernel on the RP2040, with one or two of its Cortex-M0+.
+//! The port to the RP2040, with one or two of its Cortex-M0+.
 //!
-//! - The processor is locked by PRIMASK. This core has no priority mask: chg_ipm switches the lines off that it holds back.
+//! - The processor is locked by PRIMASK. This core has no priority mask: chg_ipm disables the interrupt lines that it
+//!   holds back.
 //! - Tasks run in thread mode on the process stack, handlers on the main stack. A task that an interrupt preempts calls
 //!   the dispatcher itself, as on the Cortex-M33; PendSV leads it there and back, because an SVC is not possible while
 //!   the processor is locked.
-//! - This core has no stack limit: the last word of each stack has a known value, which every switch looks at, and of the
-//!   stack of handlers the end of every interrupt.
-//! - Where both processors are used, each asks the SIO block for its number. The giant lock is one of the 32 hardware spin locks, and another guards
-//!   the words of the user's spin locks.
+//! - This core has no stack limit: the last word of each stack has a known value. Every switch checks it, and for the
+//!   stack of handlers the end of every interrupt does.
+//! - If both processors are used, each asks the SIO block for its number. The giant lock is one of the 32 hardware spin
+//!   locks, and another guards the words of the user's spin locks.
 #![no_std]
 
 mod boot;
@@ -15,17 +16,18 @@ mod chip;
 mod cores;
 mod lines;
 mod locks;
+mod primask;
 mod switch;
 pub mod terminal;
 
-use core::arch::asm;
 use core::fmt;
 use core::marker::PhantomData;
 
 use rtos::port::Port;
+use rtos::{Interrupt, Kernel, Model};
 
 #[doc(hidden)]
-pub use boot::{OnBoard, VECTORS, Vectors, exception, should_dispatch};
+pub use boot::{VECTORS, Vectors, exception, should_dispatch};
 pub use cores::{Both, Cores, One};
 pub use lines::Nvic;
 pub use locks::{Giant, Word};
@@ -52,16 +54,13 @@ unsafe impl<C: Cores> Port for Rp2040<C> {
 
     #[inline(always)]
     fn lock() -> u32 {
-        let before: u32;
-        // SAFETY: only makes interrupts wait.
-        unsafe { asm!("mrs {}, primask", "cpsid i", out(reg) before, options(nostack, preserves_flags)) };
-        before
+        primask::lock()
     }
 
     #[inline(always)]
     unsafe fn unlock(mask: u32) {
-        // SAFETY: the caller says that nothing relies on the lock.
-        unsafe { asm!("msr primask, {}", in(reg) mask, options(nostack, preserves_flags)) };
+        // SAFETY: as the caller says.
+        unsafe { primask::unlock(mask) };
     }
 
     #[inline(always)]
@@ -137,7 +136,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_start(processor: usize) -> ! {
-            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::initialise(
+            <<$kernel as rtos::Config>::Port as $crate::OnBoard>::initialise(
                 processor,
                 <$kernel as rtos::Kernel>::interrupts(),
             );
@@ -147,7 +146,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_preempt() {
-            <<$kernel as rtos::Kernel>::Port as rtos::Port>::lock();
+            <<$kernel as rtos::Config>::Port as rtos::Port>::lock();
             rtos::entry::preempt::<$kernel>();
         }
 
@@ -158,7 +157,7 @@ macro_rules! image {
 
         #[unsafe(no_mangle)]
         extern "C" fn rtos_interrupt(line: u32) {
-            <<$kernel as rtos::Kernel>::Port as $crate::OnBoard>::interrupt::<$kernel>(line);
+            <<$kernel as rtos::Config>::Port as $crate::OnBoard>::interrupt::<$kernel>(line);
         }
 
         #[unsafe(no_mangle)]
@@ -172,4 +171,37 @@ macro_rules! image {
             unsafe { $crate::exception::<$kernel>(frame, exc_return) }
         }
     };
+}
+
+/// What a program needs of the port besides what the kernel does.
+#[doc(hidden)]
+pub trait OnBoard {
+    /// Sets up what the kernel uses, on each processor.
+    fn initialise(processor: usize, interrupts: &[Interrupt]);
+    /// What a line is for.
+    fn interrupt<K: Kernel>(line: u32);
+}
+
+impl<C: Cores> OnBoard for Rp2040<C> {
+    fn initialise(processor: usize, interrupts: &[Interrupt]) {
+        if processor == 0 {
+            chip::wake_peripherals();
+            terminal::initialise();
+        }
+        lines::configure::<C>(processor, interrupts);
+        chip::initialise(processor);
+    }
+
+    fn interrupt<K: Kernel>(line: u32) {
+        let here = C::processor();
+        if line == lines::timer(here) {
+            chip::quiet_timer(here);
+            rtos::entry::tick::<K>();
+        } else if K::Model::PROCESSORS > 1 && line == lines::mailbox(here) {
+            chip::quiet_mailbox(here);
+            rtos::entry::interrupted::<K>();
+        } else {
+            rtos::entry::interrupt::<K>(line);
+        }
+    }
 }

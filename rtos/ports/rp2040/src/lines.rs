@@ -1,7 +1,7 @@
 //! The interrupt controller (NVIC) and the priorities.
 //!
-//! Two bits of priority: 0 to 2 are ITRON's -3 to -1, and 3 is PendSV. Which lines the kernel lets through and which
-//! chg_ipm holds back is kept for each processor, because its controller is its own.
+//! Two bits of priority: 0 to 2 are ITRON's -3 to -1, and 3 is PendSV. The lines that the kernel lets through, and
+//! those that chg_ipm holds back, are kept for each processor, because each processor has its own controller.
 
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
@@ -9,7 +9,6 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use rtos::Interrupt;
 use rtos::port::Lines;
 
-use crate::chip;
 use crate::cores::Cores;
 
 const ENABLE: *mut u32 = 0xE000_E100 as *mut u32;
@@ -65,9 +64,19 @@ pub(crate) fn configure<C: Cores>(processor: usize, interrupts: &[Interrupt]) {
     }
 }
 
+/// The line of a processor's alarm.
+pub(crate) const fn timer(processor: usize) -> u32 {
+    processor as u32
+}
+
+/// The line of the FIFO to a processor.
+pub(crate) const fn mailbox(processor: usize) -> u32 {
+    15 + processor as u32
+}
+
 /// The lines that the kernel uses itself, on a processor.
 fn own(processor: usize) -> impl Iterator<Item = u32> {
-    [chip::timer(processor), chip::mailbox(processor)].into_iter()
+    [timer(processor), mailbox(processor)].into_iter()
 }
 
 fn set_priority<C: Cores>(line: u32, level: u8) {

@@ -1,5 +1,5 @@
-//! Locks between the processors: the hardware spin locks of the SIO block. Reading one takes it, if the answer is not
-//! zero; writing it gives it back. Source: RP2040 Datasheet, 2.3.1.3.
+//! Locks between the processors: the hardware spin locks of the SIO block. Reading a spin lock takes it if the value
+//! read is not zero; writing it gives it back. Source: RP2040 Datasheet, 2.3.1.3.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{Ordering, compiler_fence};

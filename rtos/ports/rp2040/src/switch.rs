@@ -1,8 +1,8 @@
-//! From one stack to another.
+//! Context switches: from one stack to another.
 //!
-//! What is saved lies on the task's own stack: r8 to r11, r4 to r7 and the address to go on at. A task that has not begun
-//! has there the address of [`begin`] and room for the registers, whose values do not matter. The lowest word of a stack
-//! says that it has not overflowed.
+//! The saved context lies on the task's own stack: r8 to r11, r4 to r7 and the address to go on at. The stack of a task
+//! that has not begun holds the address of [`begin`] and room for the registers, whose values do not matter. The lowest
+//! word of a stack has a known value unless the stack has overflowed.
 
 use core::arch::naked_asm;
 

@@ -1,4 +1,4 @@
-//! Words for whoever started the emulator: Arm's semihosting.
+//! Semihosting, Arm's interface between a program and its emulator: output, and the end of the program.
 #![no_std]
 
 use core::fmt::{self, Write};
@@ -13,6 +13,10 @@ fn call(operation: u32, argument: *const u8) {
     unsafe { semihosting_call(operation, argument) };
 }
 
+/// Operations: a character, and a string with a byte of 0 at its end.
+const WRITE_CHARACTER: u32 = 3;
+const WRITE_STRING: u32 = 4;
+
 struct Terminal {
     line: [u8; 120],
     length: usize,
@@ -21,20 +25,32 @@ struct Terminal {
 impl Terminal {
     fn flush(&mut self) {
         self.line[self.length] = 0;
-        call(4, self.line.as_ptr());
+        call(WRITE_STRING, self.line.as_ptr());
         self.length = 0;
     }
 }
 
-impl Write for Terminal {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for &byte in text.as_bytes() {
+impl Terminal {
+    fn put(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if byte == 0 {
+                // Which would end the line for the emulator.
+                self.flush();
+                call(WRITE_CHARACTER, &raw const byte);
+                continue;
+            }
             self.line[self.length] = byte;
             self.length += 1;
             if self.length == self.line.len() - 1 {
                 self.flush();
             }
         }
+    }
+}
+
+impl Write for Terminal {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.put(text.as_bytes());
         Ok(())
     }
 }
@@ -44,6 +60,13 @@ pub fn print(what: fmt::Arguments<'_>) {
     let mut terminal = Terminal { line: [0; 120], length: 0 };
     // Nothing in it fails.
     let _ = terminal.write_fmt(what);
+    terminal.flush();
+}
+
+/// Prints bytes as they are.
+pub fn write(bytes: &[u8]) {
+    let mut terminal = Terminal { line: [0; 120], length: 0 };
+    terminal.put(bytes);
     terminal.flush();
 }
 

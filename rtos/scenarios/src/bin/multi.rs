@@ -1,6 +1,6 @@
 //! The scenarios on two processors of this machine.
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../host.rs"]
 mod host;

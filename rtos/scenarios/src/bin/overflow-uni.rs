@@ -1,6 +1,6 @@
-//! A stack that overflows, on one processor of this machine.
+//! A task whose stack overflows, on one processor of this machine.
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../host.rs"]
 mod host;

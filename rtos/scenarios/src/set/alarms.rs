@@ -7,7 +7,7 @@
 //! - (E) a handler wakes a task, which runs when the handler is left
 //! - (F) E_PAR for a time that is too long
 //! - (G) msta_alm: the handler is called on that processor; E_ID for a processor that there is not
-//! - (H) a handler that is left with the processor locked, or with a spin lock: neither stays so
+//! - (H) a handler that returns with the processor locked, or with a spin lock held: both are released
 
 use super::*;
 use core::sync::atomic::Ordering::Relaxed;

@@ -4,10 +4,11 @@
 //! - (B) where the task may not give way (dis_dsp, chg_ipm): every service that waits
 //! - (C) in a handler: every service that waits, and those that only tasks may call
 //! - (D) the same from code that does not know its context
+//! - (E) in each of them with an argument that is wrong besides, such as an ITRON number: that is told after the context
 
 use super::*;
 use core::sync::atomic::Ordering::Relaxed;
-use rtos::Context;
+use rtos::{Context, Needs};
 
 type S = System<App>;
 
@@ -57,6 +58,12 @@ fn waiting<C: Context>(cx: C) {
     refused(BUFFER.snd(&[1], cx));
     refused(BUFFER.rcv(&mut [0; 12], cx));
     refused(POOL.get(cx).map(|_| ()));
+    // (E)
+    refused(rtos::Semaphore::<App, _>::by_number_for(Needs::Dispatching, 99).map(|_| ()));
+    refused(FLAG.wai(0, Mode::Any, cx));
+    refused(PQUEUE.snd(1, 99, cx));
+    refused(BUFFER.snd(&[], cx));
+    refused(BUFFER.rcv(&mut [], cx));
 }
 
 /// What only tasks may call, and does not wait.
@@ -113,6 +120,17 @@ fn for_tasks<C: Context>(cx: C) {
     refused(S::get_ipm(cx));
     refused(S::get_lod(Some(10), cx));
     refused(S::get_nth(Some(10), 0, cx));
+    // (E)
+    refused(rtos::Task::<App, _>::by_number_for(Needs::Task, 99).map(|_| ()));
+    refused(HIGH.chg_pri(Some(99), cx));
+    refused(HIGH.mig(Some(99), cx));
+    refused(FLAG.pol(0, Mode::Any, cx));
+    refused(BUFFER.psnd(&[], cx));
+    refused(CYCLIC.msta(Some(99), cx));
+    refused(S::chg_ipm(99, cx));
+    refused(S::get_lod(Some(99), cx));
+    refused(S::mget_lod(99, Some(99), cx));
+    refused(S::mget_nth(99, None, 0, cx));
 }
 
 /// What handlers may call too.
@@ -138,6 +156,17 @@ fn for_all<C: Context>(cx: C) {
     refused(S::get_pid(cx));
     refused(SPIN.loc(cx));
     refused(SPIN.try_loc(cx));
+    // (E)
+    refused(rtos::Semaphore::<App, _>::by_number(99).map(|_| ()));
+    refused(rtos::Task::<App, _>::by_number(99).map(|_| ()));
+    refused(HIGH.mact(Some(99), cx));
+    refused(HIGH.sta_ovr(0, cx));
+    refused(PQUEUE.psnd(1, 99, cx));
+    refused(ALARM.sta(u32::MAX, cx));
+    refused(Time::<App>::adjust(i32::MAX, cx));
+    refused(S::rot_rdq(Some(99), cx));
+    refused(S::rot_rdq(None, cx));
+    refused(S::mrot_rdq(99, Some(99), cx));
 }
 
 pub(super) fn in_handler(cx: InHandler<Shared>) {
@@ -185,6 +214,7 @@ pub(super) fn run(cx: Cx) {
         refused(Current::<App>::sleep(cx));
         refused(Current::<App>::sleep_for(Timeout::POLL, cx));
         refused(Current::<App>::delay(1, cx));
+        refused(Current::<App>::delay(u32::MAX, cx));
         refused(MAIN.sus(cx));
         refused(MAIN.mig(Some(LAST), cx).map(|()| check(PROCESSORS == 1)).and(if PROCESSORS == 1 {
             Err(Error::CTX)

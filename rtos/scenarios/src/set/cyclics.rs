@@ -1,8 +1,8 @@
 //! Purpose: cyclic notifications.
 //!
-//! - (A) one that is started with the kernel is called
+//! - (A) a notification that is started with the kernel: its handler is called
 //! - (B) sta_cyc: first after the phase, then after every period, none left out
-//! - (C) stp_cyc: it is not called any more
+//! - (C) stp_cyc: the handler is not called any more
 //! - (D) ref_cyc
 //! - (E) msta_cyc: the handler is called on that processor; E_ID for a processor that there is not
 

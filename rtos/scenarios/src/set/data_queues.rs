@@ -1,8 +1,8 @@
 //! Purpose: data queues.
 //!
 //! - (A) words come out in the order in which they were sent
-//! - (B) who sends to a full queue waits; its word comes after those before it
-//! - (C) who receives from an empty queue waits, and is given the word directly
+//! - (B) a task that sends to a full queue waits; its word comes after those before it
+//! - (C) a task that receives from an empty queue waits, and is given the word directly
 //! - (D) a queue without room: sender and receiver meet, senders in the order of their priorities
 //! - (E) psnd_dtq, tsnd_dtq, prcv_dtq, trcv_dtq: E_TMOUT
 //! - (F) fsnd_dtq drops the oldest word; E_ILUSE without room

@@ -1,8 +1,8 @@
 //! Purpose: CPU exceptions.
 //!
 //! - (A) the handler is called, in handler context, with the number and the address; it goes on behind the instruction
-//! - (B) xsns_dpn: whether what was interrupted could give way: not with dis_dsp or chg_ipm, with the processor locked, or
-//!   in a handler
+//! - (B) xsns_dpn: whether the interrupted code could give way: not with dis_dsp or chg_ipm, with the processor locked,
+//!   or in a handler
 //! - (C) with the processor locked, a service gives E_CTX in the handler
 //! - (D) the handler activates a higher task, which ends the one at fault
 //! - (E) the same of a pinned task, and of one of the last processor
@@ -35,11 +35,6 @@ pub(super) fn handler(cx: InHandler<Shared>, raised: &rtos::Raised) {
     }
     // SAFETY: behind the instruction, the function returns.
     unsafe { raised.go_on_at(raised.address() + TRAP_SIZE) };
-}
-
-/// In the handler of an interrupt.
-pub(super) fn in_handler() {
-    trap();
 }
 
 /// An instruction that cannot be done: the n-th. Says whether what was interrupted could not give way.

@@ -2,11 +2,11 @@
 //!
 //! - (A) ras_int: the service is called, in handler context
 //! - (B) a service activates a higher task: it runs when the service is left, before what was interrupted
-//! - (C) dis_int: it waits; prb_int sees it; clr_int takes it away; ena_int lets it through
-//! - (D) while the processor is locked it waits, and all of these can be called
-//! - (E) while chg_ipm says so it waits, also after loc_cpu and unl_cpu, or a spin lock
+//! - (C) dis_int: the interrupt waits; prb_int sees it; clr_int takes it away; ena_int lets it through
+//! - (D) while the processor is locked the interrupt waits, and all of these services can be called
+//! - (E) while chg_ipm masks it the interrupt waits, also after loc_cpu and unl_cpu, or a spin lock
 //! - (G) a service is not interrupted by its own line, also after loc_cpu and unl_cpu, or a spin lock
-//! - (F) E_OBJ for a line that the kernel was not told of, E_PAR for one that there is not
+//! - (F) E_OBJ for a line that is not configured, E_PAR for a line that does not exist
 
 use super::*;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -26,7 +26,7 @@ pub(super) fn handler(cx: InHandler<Shared>) {
     check(System::<App>::sns_ctx());
     if FAULT.load(Relaxed) {
         FAULT.store(false, Relaxed);
-        return super::exceptions::in_handler();
+        return crate::trap();
     }
     if AGAIN.load(Relaxed) {
         AGAIN.store(false, Relaxed);

@@ -1,9 +1,9 @@
 //! Purpose: fixed-size memory pools.
 //!
 //! - (A) get_mpf gives blocks that do not overlap and hold what is written; rel_mpf takes them back
-//! - (B) who asks without a free block waits, and is given the next one that comes back
+//! - (B) get_mpf without a free block: the task waits, and is given the next block that comes back
 //! - (C) pget_mpf and tget_mpf: E_TMOUT
-//! - (D) rel_mpf: E_PAR for a block of another pool or one that is free
+//! - (D) rel_mpf: E_PAR for a block of another pool or a free block
 //! - (E) ini_mpf: the waits end with E_DLT, and every block is free
 
 use super::*;

@@ -1,13 +1,13 @@
 //! Purpose: message buffers.
 //!
 //! - (A) messages of different lengths come out as they were sent, also across the end of the memory
-//! - (B) who sends without room waits, and so does who comes after it, though its message would fit
-//! - (C) when the first that waits is released, those after it go on if there is room for them
-//! - (D) who receives from an empty buffer waits, and is given the message directly
+//! - (B) a task that sends without room waits, and so does the next sender, though its message would fit
+//! - (C) when the first waiting sender is released, those after it go on if there is room for their messages
+//! - (D) a task that receives from an empty buffer waits, and is given the message directly
 //! - (E) a buffer without memory: sender and receiver meet
 //! - (F) psnd_mbf, tsnd_mbf, prcv_mbf, trcv_mbf: E_TMOUT
 //! - (G) E_PAR for empty and too long messages, and for too small buffers
-//! - (I) in the order of priorities: who comes first by a change of its priority goes on if there is room for its message
+//! - (I) in the order of priorities: a sender that becomes the first by chg_pri goes on if its message fits
 //! - (H) ini_mbf: the waits end with E_DLT, and it is empty
 
 use super::*;

@@ -1,11 +1,11 @@
-//! The scenarios: what the kernel promises, played out. The same for every port and both models.
+//! The scenarios: tests of the kernel's promises, the same for every port and both models.
 //!
-//! The program that includes this gives `Port`, `Model`, `STACK`, `LINE`, `EXCEPTION` with `trap` and `TRAP_SIZE`, `print` and
-//! `exit`. There is one configuration for all scenarios, because a program that differs only in its objects takes as long to
-//! build. Its tasks have no work of their own: a scenario says what each [`plays`](play) before it activates it. A scenario
-//! leaves everything as it was.
+//! The program that includes this folder gives `Port`, `Model`, `STACK`, `LINE`, `EXCEPTION` with `trap` and
+//! `TRAP_SIZE`, `print` and `exit`. There is one configuration for all scenarios, because a program that differs only
+//! in its objects takes as long to build. Its tasks have no work of their own: a scenario says what each
+//! [`plays`](play) before the task is activated. A scenario leaves everything as it was.
 //!
-//! Every file begins with its purpose and the list of its items; `step(n)` is what must be the n-th thing to happen.
+//! Every file begins with its purpose and the list of its items; the n-th event of a scenario must be `step(n)`.
 
 mod activation;
 mod alarms;
@@ -121,7 +121,7 @@ rtos::kernel! {
     terminate states::at_the_end;
 }
 
-/// A scenario: its name, and what it does.
+/// A scenario: its name, and its function.
 type Scenario = (&'static str, fn(Cx));
 
 const SCENARIOS: &[Scenario] = &[
@@ -187,7 +187,7 @@ fn pinned_worker<const N: usize>(cx: InTask<Pinned<0>>) {
 /// A task, whatever its domain.
 type Worker = rtos::Task<App, Shared>;
 
-/// Says what a task does when it is next activated.
+/// Sets the body of a task for its next activation.
 pub(crate) fn play(task: Worker, body: fn(Cx)) {
     let number = [HIGH, PEER, LOW, STRICT, FAR_HIGH, FAR_LOW].iter().position(|other| other.is(task));
     check(number.is_some());
@@ -203,7 +203,7 @@ pub(crate) fn play_pinned(low: bool, body: fn(InTask<Pinned<0>>)) {
 
 static STEP: AtomicU32 = AtomicU32::new(0);
 
-/// This is the n-th thing that happens in the scenario.
+/// Asserts that this is the n-th event of the scenario.
 #[track_caller]
 pub(crate) fn step(n: u32) {
     let before = STEP.load(Relaxed);
@@ -218,7 +218,7 @@ pub(crate) fn steps() -> u32 {
     STEP.load(Relaxed)
 }
 
-/// That must be so.
+/// Asserts that something holds.
 #[track_caller]
 pub(crate) fn check(holds: bool) {
     if !holds {
@@ -226,7 +226,7 @@ pub(crate) fn check(holds: bool) {
     }
 }
 
-/// The two must be the same.
+/// Asserts that the two are the same.
 #[track_caller]
 pub(crate) fn same<T: PartialEq + Debug>(is: T, should: T) {
     if is != should {

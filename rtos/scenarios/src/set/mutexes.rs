@@ -3,12 +3,13 @@
 //! - (A) loc_mtx and unl_mtx; the first task that waits is the next owner
 //! - (B) E_OBJ for a mutex that the caller holds already, does not hold, or did not lock last
 //! - (C) ploc_mtx and tloc_mtx: E_TMOUT
-//! - (D) ceiling: who holds it has at least that priority; E_ILUSE for who is above
-//! - (E) chg_pri of who holds or waits for a ceiling: E_ILUSE above it; below, it counts after the unlock
-//! - (F) inheritance: who holds it has at least the priority of the highest that waits, and no longer when that stops
-//! - (I) chg_pri of who inherits: if the new base decides, it is the last of that priority
+//! - (D) ceiling: the owner has at least that priority; E_ILUSE for a task with a higher one
+//! - (E) chg_pri of the owner of a ceiling mutex, or of a task that waits for it: E_ILUSE above the ceiling; below,
+//!   the new priority counts after the unlock
+//! - (F) inheritance: the owner has at least the priority of the highest waiting task, until that task stops waiting
+//! - (I) chg_pri of an owner that inherits: if the new base priority decides, the owner is the last of that priority
 //! - (G) inheritance along a chain of mutexes
-//! - (H) ini_mtx: the waits end with E_DLT, and nobody holds it
+//! - (H) ini_mtx: the waits end with E_DLT, and the mutex has no owner
 
 use super::*;
 

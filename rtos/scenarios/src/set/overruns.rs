@@ -1,9 +1,9 @@
 //! Purpose: the overrun handler.
 //!
 //! - (A) sta_ovr: when a task has run for so long the handler is called, once, in handler context
-//! - (B) what others run is not counted, nor what the task sleeps
+//! - (B) the time of other tasks is not counted, nor the time in which the task sleeps
 //! - (C) ref_ovr says what is left; stp_ovr ends the counting; sta_ovr again begins anew
-//! - (D) it ends with the task
+//! - (D) the counting ends with the task
 //! - (E) for a task that runs on the last processor
 //! - (F) for a task that changes its processor
 //! - (G) a dormant task: its time begins when it begins

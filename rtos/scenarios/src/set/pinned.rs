@@ -3,7 +3,7 @@
 //! - (A) a pinned task is activated from code that does not know where it runs, on its processor
 //! - (B) pinned tasks among themselves: activation, wake-up, semaphores, flags, queues, timeouts
 //! - (C) a pinned task gives to shared objects, and a shared task is woken by it
-//! - (D) at the same priority, a pinned task runs before a shared one; with one processor, the one that came first
+//! - (D) at the same priority, a pinned task runs before a shared one; with one processor, the task that came first
 //! - (E) with several processors: from another one, E_OACV; waiting for an object of the other kind, E_OACV
 
 use super::*;

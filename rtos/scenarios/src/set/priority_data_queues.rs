@@ -1,7 +1,7 @@
 //! Purpose: priority data queues.
 //!
 //! - (A) words come out in the order of their priorities, and in the order in which they were sent
-//! - (B) who sends to a full queue waits; who receives from an empty one waits
+//! - (B) a task that sends to a full queue waits; a task that receives from an empty queue waits
 //! - (C) psnd_pdq, tsnd_pdq, prcv_pdq, trcv_pdq: E_TMOUT
 //! - (D) E_PAR without such a priority
 //! - (E) ini_pdq: the waits end with E_DLT, and it is empty

@@ -2,10 +2,10 @@
 //!
 //! - (A) loc_spn locks the processor; unl_spn unlocks it
 //! - (B) try_spn; a second lock while one is held: E_CTX
-//! - (C) unl_spn of one that is not held: E_ILUSE; unl_cpu while one is held: nothing
+//! - (C) unl_spn of a lock that is not held: E_ILUSE; unl_cpu while a lock is held: nothing
 //! - (D) a task that ends gives its lock back
-//! - (E) two processors in turn: nobody is in between
-//! - (F) ref_spn; try_spn of one that another processor holds: E_OBJ
+//! - (E) two processors in turn: never both in a section
+//! - (F) ref_spn; try_spn of a lock that another processor holds: E_OBJ
 
 use super::*;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};

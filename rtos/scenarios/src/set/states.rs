@@ -7,8 +7,8 @@
 //! - (E) sns_ctx, sns_dpn
 //! - (F) a task that ends takes none of these with it
 //! - (G) get_tid, get_pid
-//! - (H) the routines before the first task and after the last: the one of all, then each processor's; at the end, each
-//!   processor's, then the one of all
+//! - (H) the routines before the first task and after the last: at the start the kernel's, then each
+//!   processor's; at the end each processor's, then the kernel's
 
 use super::*;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -1,8 +1,9 @@
-//! The work whose instructions are counted.
+//! The services whose instructions are counted.
 //!
-//! Each `count_` function calls one service. A passage begins with its first instruction and ends with the first of
-//! `mark`, which is called by the task that the service wakes, or by the caller when the service has returned. It holds,
-//! besides the service, the two to four instructions that lead to and from such a call.
+//! Each `count_` function calls one service. A passage begins with the first instruction of such a function and ends
+//! with the first instruction of `mark`. `mark` is called by the task that the service wakes, or by the caller when the
+//! service has returned. Besides the service, a passage holds the two to four instructions that lead to and from such a
+//! call.
 
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 

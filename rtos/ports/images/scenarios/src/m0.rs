@@ -1,4 +1,4 @@
-//! What the scenarios need of the port: stacks, words, an end.
+//! The scenarios' interface to the RP2040 port: stack sizes, an interrupt line, an exception, printing, the end.
 
 /// The size of a stack on which a scenario can print.
 pub const STACK: usize = 3072;

@@ -1,4 +1,4 @@
-//! Two processors.
+//! Counted on the Cortex-A9: two processors.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Two processors.
+//! Counted on the RP2040: two processors.
 #![no_std]
 #![no_main]
 

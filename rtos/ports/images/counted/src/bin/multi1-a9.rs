@@ -1,4 +1,4 @@
-//! The machinery for several processors, on one.
+//! Counted on the Cortex-A9: the machinery for several processors on one.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The machinery for several processors, on one.
+//! Counted on the RP2040: the machinery for several processors on one.
 #![no_std]
 #![no_main]
 

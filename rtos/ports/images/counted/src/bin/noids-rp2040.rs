@@ -1,4 +1,4 @@
-//! The machinery for several processors, on one that does not ask which it is.
+//! Counted on the RP2040: the machinery for several processors on one, without asking its number.
 #![no_std]
 #![no_main]
 

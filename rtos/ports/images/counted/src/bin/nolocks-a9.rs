@@ -1,4 +1,4 @@
-//! The machinery for several processors, on one, without locks.
+//! Counted on the Cortex-A9: the machinery for several processors on one, without locks.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! One processor.
+//! Counted on the Cortex-A9: one processor.
 #![no_std]
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! One processor.
+//! Counted on the Cortex-M33: one processor.
 #![no_std]
 #![no_main]
 

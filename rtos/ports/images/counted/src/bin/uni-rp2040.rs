@@ -1,4 +1,4 @@
-//! One processor.
+//! Counted on the RP2040: one processor.
 #![no_std]
 #![no_main]
 

@@ -2,7 +2,7 @@
 #![no_std]
 #![no_main]
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../m0.rs"]
 mod m0;

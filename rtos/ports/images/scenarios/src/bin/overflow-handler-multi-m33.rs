@@ -1,8 +1,8 @@
-//! A handler that uses more stack than there is, on two Cortex-M33.
+//! A handler whose stack overflows, on two Cortex-M33.
 #![no_std]
 #![no_main]
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../m33.rs"]
 mod m33;

@@ -1,8 +1,8 @@
-//! A handler that uses more stack than there is, on two cores of an RP2040.
+//! A handler whose stack overflows, on two cores of an RP2040.
 #![no_std]
 #![no_main]
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../m0.rs"]
 mod m0;

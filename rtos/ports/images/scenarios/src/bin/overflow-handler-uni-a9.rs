@@ -1,8 +1,8 @@
-//! A handler that uses more stack than there is, on one Cortex-A9.
+//! A handler whose stack overflows, on one Cortex-A9.
 #![no_std]
 #![no_main]
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../a9.rs"]
 mod a9;

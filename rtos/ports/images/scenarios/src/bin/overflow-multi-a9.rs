@@ -1,8 +1,8 @@
-//! A stack that overflows, on two Cortex-A9.
+//! A task whose stack overflows, on two Cortex-A9.
 #![no_std]
 #![no_main]
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../a9.rs"]
 mod a9;

@@ -1,8 +1,8 @@
-//! A stack that overflows, on one Cortex-M33.
+//! A task whose stack overflows, on one Cortex-M33.
 #![no_std]
 #![no_main]
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../m33.rs"]
 mod m33;

@@ -1,8 +1,8 @@
-//! A stack that overflows, on one core of an RP2040.
+//! A task whose stack overflows, on one core of an RP2040.
 #![no_std]
 #![no_main]
 
-// It has more than this program uses.
+// The module has more than this program uses.
 #[allow(dead_code)]
 #[path = "../m0.rs"]
 mod m0;
