@@ -1,6 +1,6 @@
 /*
  * The services of the Kizami RTOS under their ITRON names (generation 3: those of TOPPERS ASP3, and for several
- * processors those of FMP3). An application includes this, and kernel_cfg.h for the names of its objects.
+ * processors those of FMP3). An application includes this file, and kernel_cfg.h for the names of its objects.
  */
 #ifndef KIZAMI_KERNEL_H
 #define KIZAMI_KERNEL_H
@@ -35,12 +35,14 @@ typedef void (*OVRHDR)(ID tskid, EXINF exinf);
 typedef void (*INIRTN)(EXINF exinf);
 typedef void (*TERRTN)(EXINF exinf);
 typedef uint64_t STK_T, MPF_T;
+typedef intptr_t MB_T;
 #endif /* TOPPERS_MACRO_ONLY */
 
 /* Attributes. */
 #define TA_ACT 0x01U
 #define TA_NONKERNEL 0x02U
 #define TA_NOACTQUE 0x02U
+#define TA_RSTR 0x04U
 #define TA_TPRI 0x01U
 #define TA_WMUL 0x02U
 #define TA_CLR 0x04U
@@ -127,6 +129,16 @@ typedef uint64_t STK_T, MPF_T;
 #define COUNT_MPF_T(blksz) TOPPERS_COUNT_SZ(blksz, sizeof(MPF_T))
 #define ROUND_MPF_T(blksz) TOPPERS_ROUND_SZ(blksz, sizeof(MPF_T))
 
+/* Memory that other kernels manage queues and pools in. This one has its own; what a program names is not used. */
+#define TSZ_DTQMB(dtqcnt) (sizeof(MB_T) * (dtqcnt))
+#define TCNT_DTQMB(dtqcnt) TOPPERS_COUNT_SZ(TSZ_DTQMB(dtqcnt), sizeof(MB_T))
+#define TSZ_PDQMB(pdqcnt) (3 * sizeof(MB_T) * (pdqcnt))
+#define TCNT_PDQMB(pdqcnt) TOPPERS_COUNT_SZ(TSZ_PDQMB(pdqcnt), sizeof(MB_T))
+#define TSZ_MBFMB(msgcnt, msgsz) ((msgcnt) * (sizeof(uint32_t) + TOPPERS_ROUND_SZ(msgsz, sizeof(uint32_t))))
+#define TCNT_MBFMB(msgcnt, msgsz) TOPPERS_COUNT_SZ(TSZ_MBFMB(msgcnt, msgsz), sizeof(MB_T))
+#define TSZ_MPFMB(blkcnt) (sizeof(MB_T) * (blkcnt))
+#define TCNT_MPFMB(blkcnt) TOPPERS_COUNT_SZ(TSZ_MPFMB(blkcnt), sizeof(MB_T))
+
 /* CPU exceptions, as the port counts them; on this machine they are signals. */
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 #define EXCNO_NMI 2
@@ -152,6 +164,7 @@ typedef struct t_rtsk {
 	STAT tskstat;
 	PRI tskpri;
 	PRI tskbpri;
+	uint_t subpri;
 	STAT tskwait;
 	ID wobjid;
 	TMO lefttmo;
@@ -181,6 +194,7 @@ extern ER_UINT can_act(ID tskid);
 extern ER mig_tsk(ID tskid, ID prcid);
 extern ER get_tst(ID tskid, STAT *p_tskstat);
 extern ER chg_pri(ID tskid, PRI tskpri);
+extern ER chg_spr(ID tskid, uint_t subpri);
 extern ER get_pri(ID tskid, PRI *p_tskpri);
 extern ER get_inf(EXINF *p_exinf);
 extern ER ref_tsk(ID tskid, T_RTSK *pk_rtsk);
@@ -301,6 +315,10 @@ extern ER_BOOL prb_int(INTNO intno);
 extern ER chg_ipm(PRI intpri);
 extern ER get_ipm(PRI *p_intpri);
 extern bool_t xsns_dpn(void *p_excinf);
+/* In the handler of a CPU exception: the address of the instruction that raised it, and where to go on when the handler is
+ * left, with all registers as they were. Without xset_pc the instruction is tried again. Only this kernel has these. */
+extern uintptr_t xget_pc(void *p_excinf);
+extern void xset_pc(void *p_excinf, uintptr_t pc);
 #endif /* TOPPERS_MACRO_ONLY */
 
 /* The names that services had in handlers, before generation 3. */

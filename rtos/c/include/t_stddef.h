@@ -51,6 +51,7 @@ typedef void (*FP)(void);
 #define E_RASTER (-53)
 #define E_WBLK (-57)
 #define E_BOVR (-58)
+#define E_COMM (-65)
 #define ERCD(mercd, sercd) ((ER)((((uint_t)(sercd)) << 8) | (((uint_t)(mercd)) & 0xffU)))
 #define MERCD(ercd) ((ER)((int8_t)(ercd)))
 #define SERCD(ercd) ((ER)((ercd) >> 8))

@@ -1,4 +1,4 @@
-/* What applications of TOPPERS use of its library. */
+/* The functions of TOPPERS' library that applications use. */
 #ifndef KIZAMI_T_STDLIB_H
 #define KIZAMI_T_STDLIB_H
 

@@ -1,8 +1,11 @@
-/* Messages of an application, to whatever the port has for words. */
+/* The system log: messages of an application, printed to the terminal of the port. */
 #ifndef KIZAMI_SYSLOG_H
 #define KIZAMI_SYSLOG_H
 
 #include <kernel.h>
+#ifndef TOPPERS_MACRO_ONLY
+#include <stdarg.h>
+#endif
 
 #define LOG_EMERG 0U
 #define LOG_ALERT 1U
@@ -13,6 +16,11 @@
 #define LOG_INFO 6U
 #define LOG_DEBUG 7U
 
+/* The types of a log record. A comment is printed as its format says, an assertion as one that does not hold; the kernel
+ * makes no other ones. */
+#define LOG_TYPE_COMMENT 0x01U
+#define LOG_TYPE_ASSERT 0x02U
+
 #define LOG_MASK(prio) (1U << (prio))
 #define LOG_UPTO(prio) ((1U << ((prio) + 1)) - 1U)
 
@@ -20,6 +28,17 @@
 
 /* What is printed, whatever it is: it is cast to this. */
 typedef intptr_t LOGPAR;
+typedef uintptr_t ULOGPAR;
+typedef HRTCNT LOGTIM;
+
+/* A log record. Of a comment, the first parameter is the format. */
+#define TNUM_LOGPAR 6
+typedef struct {
+	uint_t logtype;
+	LOGTIM logtim;
+	ID prcid;
+	LOGPAR logpar[TNUM_LOGPAR];
+} SYSLOG;
 
 /* Prints a line, of up to eight values. Knows %d, %u, %x, %X, %p, %c, %s and %%, with l for long or t for a LOGPAR, and a
  * width, 0 and - before that. What it does not know it prints as it stands. LOG_DEBUG is not printed, unless
@@ -44,7 +63,18 @@ typedef intptr_t LOGPAR;
 	           (LOGPAR)(i))
 extern void kernel_log(uint_t prio, const char *format, ...);
 
-/* Which priorities are printed: LOG_UPTO(LOG_INFO) at first. There is no buffer, so that the second is not used. */
+/* Prints a record at once. Fills in its time and its processor nowhere: the record is the caller's. */
+extern ER syslog_wri_log(uint_t prio, const SYSLOG *p_syslog);
+#define syslog_write(prio, p_syslog) ((void)syslog_wri_log(prio, p_syslog))
+/* Makes the record of a format with its arguments, of which five are kept, for functions with arguments of their own. */
+extern void tt_syslog(SYSLOG *p_syslog, const char *format, va_list ap);
+
+/* Nothing is kept, since everything is printed at once: syslog_rea_log gives E_OBJ, and syslog_fls_log has nothing to do. */
+typedef struct t_syslog_rlog { uint_t count; uint_t lost; uint_t logmask; uint_t lowmask; } T_SYSLOG_RLOG;
+extern ER_UINT syslog_rea_log(SYSLOG *p_syslog);
+extern ER syslog_ref_log(T_SYSLOG_RLOG *pk_rlog);
+extern ER syslog_fls_log(void);
+/* Which priorities are printed: LOG_UPTO(LOG_INFO) at first. There is no buffer, so that the second is kept and not used. */
 extern ER syslog_msk_log(uint_t logmask, uint_t lowmask);
 
 /* Prints that an expression gave an error, and which. */

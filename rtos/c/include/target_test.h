@@ -1,13 +1,15 @@
 /*
- * What the sample and test programs of TOPPERS use of a target: interrupt lines that only software raises, a CPU exception
- * that can be gone on after, and a stack.
+ * Definitions of a target for the sample and test programs of TOPPERS: interrupt lines that only software raises, a CPU
+ * exception after which a program can go on, and a stack size.
  */
 #ifndef KIZAMI_TARGET_TEST_H
 #define KIZAMI_TARGET_TEST_H
 
 #include <kernel.h>
 
+#ifndef STACK_SIZE
 #define STACK_SIZE (TARGET_MIN_STKSZ + 4096)
+#endif
 
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A'
 #define INTNO1 60
@@ -30,6 +32,14 @@
 #define KIZAMI_EXCNO EXCNO_SIGILL
 #define RAISE_CPU_EXCEPTION __asm__ volatile("ud2")
 #endif
+
+/* In the handler of that exception, whose argument is p_excinf: goes on behind the instruction. */
+#if defined(__arm__) && !defined(__thumb__)
+#define KIZAMI_EXC_SIZE 4
+#else
+#define KIZAMI_EXC_SIZE 2
+#endif
+#define PREPARE_RETURN_CPUEXC xset_pc(p_excinf, xget_pc(p_excinf) + KIZAMI_EXC_SIZE)
 
 #define INTNO1_INTATR TA_ENAINT
 #define INTNO1_INTPRI (-2)

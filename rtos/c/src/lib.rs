@@ -1,73 +1,24 @@
 //! The ITRON names of the services, for applications in C.
 //!
-//! [`c_interface!`] makes the C functions for a kernel. Each looks its object up by number, turns what C has given into
-//! what the kernel's types ask for, and calls the same service that Rust calls, from a context that is not known.
+//! [`c_interface!`] makes the C functions for a kernel. Each function looks its object up by number, converts its
+//! arguments to the kernel's types, and calls the same service that Rust calls, from a context that is not known.
 #![no_std]
 // Every function does what `kernel.h` says under the same name, and asks of pointers what C asks there.
 #![allow(clippy::missing_safety_doc)]
 
 mod communication;
+mod conversions;
 mod synchronisation;
 mod system;
 mod tasks;
 mod time;
 
 pub use communication::*;
+pub use conversions::{Er, Id};
 pub use synchronisation::*;
 pub use system::*;
 pub use tasks::*;
 pub use time::*;
-
-use rtos::{Error, Timeout};
-
-/// A number of an object, a processor or a task.
-pub type Id = i32;
-/// What a service gives: E_OK or an error.
-pub type Er = i32;
-
-const OK: Er = 0;
-
-/// What a service gives as C has it.
-fn er(result: Result<(), Error>) -> Er {
-    rtos::code(result)
-}
-
-/// A number, or an error, in one value: ER_UINT.
-fn er_uint(result: Result<u32, Error>) -> Er {
-    match result {
-        Ok(value) => value as Er,
-        Err(error) => error.code(),
-    }
-}
-
-/// Puts what a service gives where C wants it.
-///
-/// # Safety
-/// The place can be written, if the service has succeeded.
-unsafe fn give<T>(place: *mut T, result: Result<T, Error>) -> Er {
-    match result {
-        // SAFETY: as the caller says.
-        Ok(value) => unsafe {
-            place.write(value);
-            OK
-        },
-        Err(error) => error.code(),
-    }
-}
-
-/// A task's number, or TSK_NONE.
-fn id(number: Option<usize>) -> Id {
-    number.map_or(0, |number| number as Id)
-}
-
-/// A processor, counted from 1, as the kernel counts it; none for TPRC_INI.
-fn processor(number: Id) -> Option<usize> {
-    (number != 0).then_some((number as usize).wrapping_sub(1))
-}
-
-fn timeout(tmo: u32) -> Result<Timeout, Error> {
-    Timeout::from_tmo(tmo)
-}
 
 /// Makes the C functions of a kernel.
 #[macro_export]
@@ -80,6 +31,7 @@ macro_rules! c_interface {
             mig_tsk(id: i32, processor: i32) -> i32;
             get_tst(id: i32, state: *mut u32) -> i32;
             chg_pri(id: i32, priority: i32) -> i32;
+            chg_spr(id: i32, sub_priority: u32) -> i32;
             get_pri(id: i32, priority: *mut i32) -> i32;
             get_inf(exinf: *mut isize) -> i32;
             ref_tsk(id: i32, told: *mut $crate::Rtsk) -> i32;
@@ -197,6 +149,8 @@ macro_rules! c_interface {
             chg_ipm(priority: i32) -> i32;
             get_ipm(priority: *mut i32) -> i32;
             xsns_dpn(raised: *mut core::ffi::c_void) -> bool;
+            xget_pc(raised: *mut core::ffi::c_void) -> usize;
+            xset_pc(raised: *mut core::ffi::c_void, address: usize) -> ();
         }
     };
 }

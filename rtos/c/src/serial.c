@@ -1,9 +1,9 @@
-/* See syssvc/serial.h. */
+/* The serial port. See syssvc/serial.h. */
 #include <syssvc/serial.h>
 
 /* What the user has typed, up to so many characters: how many there were. Does not wait. */
 extern uint_t kernel_read(char *text, uint_t length);
-extern void kernel_print(const char *text);
+extern void kernel_print(const char *bytes, size_t length);
 
 #define PAUSE 10000U
 
@@ -53,17 +53,11 @@ ER_UINT serial_rea_dat(ID portid, char *buf, uint_t len)
 ER_UINT serial_wri_dat(ID portid, const char *buf, uint_t len)
 {
 	ER ercd = check(portid);
-	char text[65];
 	if (ercd != E_OK) {
 		return ercd;
 	}
-	for (uint_t done = 0; done < len;) {
-		uint_t length = 0;
-		while (done < len && length < sizeof(text) - 1) {
-			text[length++] = buf[done++];
-		}
-		text[length] = '\0';
-		kernel_print(text);
+	if (len > 0) {
+		kernel_print(buf, len);
 	}
 	return (ER_UINT)len;
 }

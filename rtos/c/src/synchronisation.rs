@@ -1,48 +1,42 @@
 //! Semaphores, event flags, mutexes, spin locks.
 
-use rtos::{Anywhere, Error, EventFlag, Kernel, Mode, Mutex, Semaphore, SpinLock};
+use rtos::{Anywhere, Error, EventFlag, Kernel, Mode, Mutex, Needs, Semaphore, SpinLock};
 
-use crate::{Er, Id, give, id, timeout};
-
-/// Calls a service of the object of that number.
-macro_rules! of_object {
-    ($($name:ident($($argument:ident: $type:ty),*) => $kind:ident::$method:ident($($value:expr),*);)*) => {
-        $(
-            #[doc = concat!("See [`rtos::", stringify!($kind), "::", stringify!($method), "`].")]
-            pub unsafe fn $name<K: rtos::Kernel>(id: $crate::Id $(, $argument: $type)*) -> $crate::Er {
-                $crate::er((|| rtos::$kind::<K, rtos::Placed>::by_number(id)?.$method($($value,)* rtos::Anywhere))())
-            }
-        )*
-    };
-}
-
-pub(crate) use of_object;
+use crate::conversions::{Er, Id, give, id, of_object, timeout};
 
 of_object! {
-    sig_sem() => Semaphore::sig();
-    wai_sem() => Semaphore::wai();
-    pol_sem() => Semaphore::pol();
-    twai_sem(tmo: u32) => Semaphore::twai(timeout(tmo)?);
-    ini_sem() => Semaphore::ini();
-    set_flg(bits: u32) => EventFlag::set(bits);
-    clr_flg(keep: u32) => EventFlag::clr(keep);
-    ini_flg() => EventFlag::ini();
-    loc_mtx() => Mutex::loc();
-    ploc_mtx() => Mutex::ploc();
-    tloc_mtx(tmo: u32) => Mutex::tloc(timeout(tmo)?);
-    unl_mtx() => Mutex::unl();
-    ini_mtx() => Mutex::ini();
-    loc_spn() => SpinLock::loc();
-    try_spn() => SpinLock::try_loc();
-    unl_spn() => SpinLock::unl();
+    Dispatching {
+        wai_sem() => Semaphore::wai();
+        twai_sem(tmo: u32) => Semaphore::twai(timeout::<K>(tmo)?);
+        loc_mtx() => Mutex::loc();
+        tloc_mtx(tmo: u32) => Mutex::tloc(timeout::<K>(tmo)?);
+    }
+    Task {
+        pol_sem() => Semaphore::pol();
+        ini_sem() => Semaphore::ini();
+        clr_flg(keep: u32) => EventFlag::clr(keep);
+        ini_flg() => EventFlag::ini();
+        ploc_mtx() => Mutex::ploc();
+        unl_mtx() => Mutex::unl();
+        ini_mtx() => Mutex::ini();
+    }
+    Unlocked {
+        sig_sem() => Semaphore::sig();
+        set_flg(bits: u32) => EventFlag::set(bits);
+        loc_spn() => SpinLock::loc();
+        try_spn() => SpinLock::try_loc();
+    }
+    Nothing {
+        unl_spn() => SpinLock::unl();
+    }
 }
 
-/// TWF_ANDW or TWF_ORW.
-fn mode(mode: u32) -> Result<Mode, Error> {
+/// TWF_ANDW or TWF_ORW, of a service that needs that of its context.
+fn mode<K: Kernel>(needs: Needs, mode: u32) -> Result<Mode, Error> {
     match mode {
         1 => Ok(Mode::Any),
         2 => Ok(Mode::All),
-        _ => Err(Error::PAR),
+        _ => Err(rtos::refused::<K>(needs, Error::PAR)),
     }
 }
 
@@ -54,14 +48,19 @@ pub unsafe fn wai_flg<K: Kernel>(id: Id, wanted: u32, how: u32, pattern: *mut u3
 
 /// See [`EventFlag::pol`].
 pub unsafe fn pol_flg<K: Kernel>(id: Id, wanted: u32, how: u32, pattern: *mut u32) -> Er {
-    let result = (|| EventFlag::<K, _>::by_number(id)?.pol(wanted, mode(how)?, Anywhere))();
+    let result =
+        (|| EventFlag::<K, _>::by_number_for(Needs::Task, id)?.pol(wanted, mode::<K>(Needs::Task, how)?, Anywhere))();
     // SAFETY: as C says.
     unsafe { give(pattern, result) }
 }
 
 /// See [`EventFlag::twai`].
 pub unsafe fn twai_flg<K: Kernel>(id: Id, wanted: u32, how: u32, pattern: *mut u32, tmo: u32) -> Er {
-    let result = (|| EventFlag::<K, _>::by_number(id)?.twai(wanted, mode(how)?, timeout(tmo)?, Anywhere))();
+    let needs = Needs::Dispatching;
+    let result = (|| {
+        let flag = EventFlag::<K, _>::by_number_for(needs, id)?;
+        flag.twai(wanted, mode::<K>(needs, how)?, timeout::<K>(tmo)?, Anywhere)
+    })();
     // SAFETY: as C says.
     unsafe { give(pattern, result) }
 }
@@ -75,7 +74,7 @@ pub struct Rsem {
 
 /// See [`Semaphore::refer`].
 pub unsafe fn ref_sem<K: Kernel>(number: Id, told: *mut Rsem) -> Er {
-    let result = Semaphore::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
+    let result = Semaphore::<K, _>::by_number_for(Needs::Task, number).and_then(|object| object.refer(Anywhere));
     // SAFETY: as C says.
     unsafe { give(told, result.map(|(first, semcnt)| Rsem { wtskid: id(first), semcnt })) }
 }
@@ -89,7 +88,7 @@ pub struct Rflg {
 
 /// See [`EventFlag::refer`].
 pub unsafe fn ref_flg<K: Kernel>(number: Id, told: *mut Rflg) -> Er {
-    let result = EventFlag::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
+    let result = EventFlag::<K, _>::by_number_for(Needs::Task, number).and_then(|object| object.refer(Anywhere));
     // SAFETY: as C says.
     unsafe { give(told, result.map(|(first, flgptn)| Rflg { wtskid: id(first), flgptn })) }
 }
@@ -103,7 +102,7 @@ pub struct Rmtx {
 
 /// See [`Mutex::refer`].
 pub unsafe fn ref_mtx<K: Kernel>(number: Id, told: *mut Rmtx) -> Er {
-    let result = Mutex::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
+    let result = Mutex::<K, _>::by_number_for(Needs::Task, number).and_then(|object| object.refer(Anywhere));
     // SAFETY: as C says.
     unsafe { give(told, result.map(|(owner, first)| Rmtx { htskid: id(owner), wtskid: id(first) })) }
 }
@@ -116,7 +115,7 @@ pub struct Rspn {
 
 /// See [`SpinLock::refer`].
 pub unsafe fn ref_spn<K: Kernel>(number: Id, told: *mut Rspn) -> Er {
-    let result = SpinLock::<K, _>::by_number(number).and_then(|object| object.refer(Anywhere));
+    let result = SpinLock::<K, _>::by_number_for(Needs::Task, number).and_then(|object| object.refer(Anywhere));
     // SAFETY: as C says.
     unsafe { give(told, result.map(|taken| Rspn { spnstat: if taken { 0x02 } else { 0x01 } })) }
 }

@@ -1,9 +1,9 @@
-/* See t_syslog.h. */
+/* The system log. See t_syslog.h. */
 #include <stdarg.h>
 #include <t_stdlib.h>
 #include <t_syslog.h>
 
-extern void kernel_print(const char *text);
+extern void kernel_print(const char *bytes, size_t length);
 
 #define LONGEST 160
 
@@ -59,12 +59,23 @@ static const char *length_of(const char *text, size_t *length)
 	return text;
 }
 
-static uint_t printed = LOG_UPTO(LOG_INFO);
+/* Where the values of a line come from: arguments, each a LOGPAR, or the parameters of a record. */
+typedef struct { va_list list; const LOGPAR *next; const LOGPAR *end; } VALUES;
+
+static LOGPAR take(VALUES *values)
+{
+	if (values->end == NULL) {
+		return va_arg(values->list, LOGPAR);
+	}
+	return values->next < values->end ? *values->next++ : 0;
+}
+
+static uint_t printed = LOG_UPTO(LOG_INFO), lowest = LOG_UPTO(LOG_EMERG);
 
 ER syslog_msk_log(uint_t logmask, uint_t lowmask)
 {
-	(void)lowmask;
 	printed = logmask;
+	lowest = lowmask;
 	return E_OK;
 }
 
@@ -76,14 +87,17 @@ const char *itron_strerror(ER ercd)
 		{ E_OACV, "E_OACV" }, { E_ILUSE, "E_ILUSE" }, { E_NOMEM, "E_NOMEM" }, { E_NOID, "E_NOID" },
 		{ E_NORES, "E_NORES" }, { E_OBJ, "E_OBJ" }, { E_NOEXS, "E_NOEXS" }, { E_QOVR, "E_QOVR" },
 		{ E_RLWAI, "E_RLWAI" }, { E_TMOUT, "E_TMOUT" }, { E_DLT, "E_DLT" }, { E_CLS, "E_CLS" },
-		{ E_RASTER, "E_RASTER" }, { E_WBLK, "E_WBLK" }, { E_BOVR, "E_BOVR" },
+		{ E_RASTER, "E_RASTER" }, { E_WBLK, "E_WBLK" }, { E_BOVR, "E_BOVR" }, { E_COMM, "E_COMM" },
 	};
+	if (ercd >= E_OK) {
+		return "E_OK";
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (names[i].code == MERCD(ercd)) {
 			return names[i].name;
 		}
 	}
-	return "no error that is known";
+	return "unknown error";
 }
 
 void t_perror(uint_t prio, const char *file, int_t line, const char *expr, ER ercd)
@@ -99,15 +113,15 @@ void kernel_assert_failed(const char *expression, const char *file, int_t line)
 	}
 }
 
-void kernel_log(uint_t prio, const char *format, ...)
+static bool is_printed(uint_t prio)
+{
+	return prio <= LOG_DEBUG && (printed & LOG_MASK(prio)) != 0;
+}
+
+static void print(const char *format, VALUES *values)
 {
 	static const char small[] = "0123456789abcdef", large[] = "0123456789ABCDEF";
 	LINE line = { .length = 0 };
-	va_list arguments;
-	if (prio > LOG_DEBUG || (printed & LOG_MASK(prio)) == 0) {
-		return;
-	}
-	va_start(arguments, format);
 	while (*format != '\0') {
 		const char *begin = format;
 		FORM form = { 0, ' ', false };
@@ -130,7 +144,7 @@ void kernel_log(uint_t prio, const char *format, ...)
 		}
 		switch (*format) {
 		case 'd': {
-			LOGPAR value = va_arg(arguments, LOGPAR);
+			LOGPAR value = take(values);
 			long number = is_long ? (long)value : (int)value;
 			unsigned long size = number < 0 ? 0UL - (unsigned long)number : (unsigned long)number;
 			put_number(&line, size, small, 10, number < 0, form);
@@ -139,21 +153,21 @@ void kernel_log(uint_t prio, const char *format, ...)
 		case 'u':
 		case 'x':
 		case 'X': {
-			LOGPAR value = va_arg(arguments, LOGPAR);
+			LOGPAR value = take(values);
 			unsigned long number = is_long ? (unsigned long)value : (unsigned int)value;
 			put_number(&line, number, *format == 'X' ? large : small, *format == 'u' ? 10 : 16, false, form);
 			break;
 		}
 		case 'p':
-			put_number(&line, (unsigned long)va_arg(arguments, LOGPAR), small, 16, false, form);
+			put_number(&line, (unsigned long)take(values), small, 16, false, form);
 			break;
 		case 'c': {
-			char c = (char)va_arg(arguments, LOGPAR);
+			char c = (char)take(values);
 			put_filled(&line, &c, 1, form);
 			break;
 		}
 		case 's': {
-			const char *text = length_of((const char *)va_arg(arguments, LOGPAR), &length);
+			const char *text = length_of((const char *)take(values), &length);
 			form.fill = ' ';
 			put_filled(&line, text, length, form);
 			break;
@@ -170,8 +184,95 @@ void kernel_log(uint_t prio, const char *format, ...)
 		}
 		format++;
 	}
-	va_end(arguments);
 	line.text[line.length++] = '\n';
-	line.text[line.length] = '\0';
-	kernel_print(line.text);
+	kernel_print(line.text, line.length);
+}
+
+void kernel_log(uint_t prio, const char *format, ...)
+{
+	VALUES values = { .end = NULL };
+	if (is_printed(prio)) {
+		va_start(values.list, format);
+		print(format, &values);
+		va_end(values.list);
+	}
+}
+
+ER syslog_wri_log(uint_t prio, const SYSLOG *p_syslog)
+{
+	VALUES values = { .next = &p_syslog->logpar[1], .end = &p_syslog->logpar[TNUM_LOGPAR] };
+	const char *format = (const char *)p_syslog->logpar[0];
+	if (!is_printed(prio)) {
+		return E_OK;
+	}
+	if (p_syslog->logtype == LOG_TYPE_ASSERT) {
+		values.next = p_syslog->logpar;
+		format = "%s:%d: '%s' does not hold";
+	}
+	else if (p_syslog->logtype != LOG_TYPE_COMMENT) {
+		return E_OK;
+	}
+	print(format, &values);
+	return E_OK;
+}
+
+void tt_syslog(SYSLOG *p_syslog, const char *format, va_list ap)
+{
+	uint_t count = 1;
+	p_syslog->logtype = LOG_TYPE_COMMENT;
+	p_syslog->logpar[0] = (LOGPAR)format;
+	while (*format != '\0' && count < TNUM_LOGPAR) {
+		bool is_long = false, is_word = false;
+		if (*format++ != '%') {
+			continue;
+		}
+		while (*format == '-' || (*format >= '0' && *format <= '9')) {
+			format++;
+		}
+		if (*format == 'l' || *format == 't') {
+			is_word = *format == 't';
+			is_long = *format++ == 'l';
+		}
+		switch (*format) {
+		case 'd':
+			p_syslog->logpar[count++] = is_word ? va_arg(ap, LOGPAR) : is_long ? (LOGPAR)va_arg(ap, long) : (LOGPAR)va_arg(ap, int);
+			break;
+		case 'u':
+		case 'x':
+		case 'X':
+			p_syslog->logpar[count++] = is_word ? va_arg(ap, LOGPAR)
+			                            : is_long ? (LOGPAR)va_arg(ap, unsigned long)
+			                                      : (LOGPAR)va_arg(ap, unsigned int);
+			break;
+		case 'c':
+			p_syslog->logpar[count++] = (LOGPAR)va_arg(ap, int);
+			break;
+		case 's':
+		case 'p':
+			p_syslog->logpar[count++] = (LOGPAR)va_arg(ap, void *);
+			break;
+		case '\0':
+			continue;
+		default:
+			break;
+		}
+		format++;
+	}
+}
+
+ER_UINT syslog_rea_log(SYSLOG *p_syslog)
+{
+	(void)p_syslog;
+	return E_OBJ;
+}
+
+ER syslog_ref_log(T_SYSLOG_RLOG *pk_rlog)
+{
+	*pk_rlog = (T_SYSLOG_RLOG){ .count = 0, .lost = 0, .logmask = printed, .lowmask = lowest };
+	return E_OK;
+}
+
+ER syslog_fls_log(void)
+{
+	return E_OK;
 }

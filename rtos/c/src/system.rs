@@ -2,7 +2,7 @@
 
 use rtos::{Anywhere, Error, Kernel, Line, Raised, System};
 
-use crate::{Er, Id, er, er_uint, give, id};
+use crate::conversions::{Er, Id, er, er_uint, give, id};
 
 /// A priority; none for TPRI_SELF.
 fn priority(priority: i32) -> Option<usize> {
@@ -157,6 +157,18 @@ pub unsafe fn chg_ipm<K: Kernel>(priority: i32) -> Er {
 pub unsafe fn get_ipm<K: Kernel>(priority: *mut i32) -> Er {
     // SAFETY: as C says.
     unsafe { give(priority, System::<K>::get_ipm(Anywhere)) }
+}
+
+/// See [`Raised::address`].
+pub unsafe fn xget_pc<K: Kernel>(raised: *mut core::ffi::c_void) -> usize {
+    // SAFETY: C has given what the handler of an exception was given.
+    unsafe { (*raised.cast::<Raised>()).address() }
+}
+
+/// See [`Raised::go_on_at`].
+pub unsafe fn xset_pc<K: Kernel>(raised: *mut core::ffi::c_void, address: usize) {
+    // SAFETY: as above; the rest as C says.
+    unsafe { (*raised.cast::<Raised>()).go_on_at(address) };
 }
 
 /// See [`Raised::dispatch_pending`].

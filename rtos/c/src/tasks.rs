@@ -1,52 +1,60 @@
 //! Tasks.
 
-use rtos::{Anywhere, Current, Error, Kernel, Placed, Task, TaskState, WaitsFor};
+use rtos::{Anywhere, Current, Error, Kernel, Needs, Placed, Presence, Task, TaskState, WaitsFor};
 
-use crate::{Er, Id, er, er_uint, give, processor, timeout};
+use crate::conversions::{Er, Id, er, er_uint, give, processor, timeout};
 
-/// The task of that number; the calling one for TSK_SELF.
-fn task<K: Kernel>(id: Id) -> Result<Task<K, Placed>, Error> {
-    if id == 0 { Task::calling() } else { Task::by_number(id) }
+/// The task of that number, for a service that needs that of its context; the calling one for TSK_SELF.
+fn task<K: Kernel>(needs: Needs, id: Id) -> Result<Task<K, Placed>, Error> {
+    Task::by_number_or_self(needs, id)
 }
 
-/// As [`task`], for a service that no handler may call.
+/// The same for a service that no handler may call.
 fn task_in_task<K: Kernel>(id: Id) -> Result<Task<K, Placed>, Error> {
-    task(id).map_err(|error| if rtos::System::<K>::sns_ctx() { Error::CTX } else { error })
+    task(Needs::Task, id)
 }
 
-/// The task of that number, for a service that the calling one is not meant by.
-fn other<K: Kernel>(id: Id) -> Result<Task<K, Placed>, Error> {
-    Task::by_number(id)
+/// The same for a service of the overrun handler: E_OBJ if the kernel has none.
+fn overrun<K: Kernel>(needs: Needs, id: Id) -> Result<Task<K, Placed>, Error> {
+    if <K::Overrun as Presence>::IS { task(needs, id) } else { Err(rtos::refused::<K>(needs, Error::OBJ)) }
 }
 
-/// Calls services of the task that a function finds.
+/// Calls services of the task that a function finds, which need that of their context.
 macro_rules! of_task {
-    ($find:ident: $($name:ident($($argument:ident: $type:ty),*) => $method:ident($($value:expr),*);)*) => {
+    ($find:expr, $needs:ident: $($name:ident($($argument:ident: $type:ty),*) => $method:ident($($value:expr),*);)*) => {
         $(
             #[doc = concat!("See [`Task::", stringify!($method), "`].")]
             pub unsafe fn $name<K: Kernel>(id: Id $(, $argument: $type)*) -> Er {
-                er($find::<K>(id).and_then(|task| task.$method($($value,)* Anywhere)))
+                er($find(Needs::$needs, id).and_then(|task| task.$method($($value,)* Anywhere)))
             }
         )*
     };
 }
 
-of_task! { task:
+of_task! { task::<K>, Unlocked:
     act_tsk() => act();
     mact_tsk(number: Id) => mact(processor(number));
     wup_tsk() => wup();
+}
+
+of_task! { overrun::<K>, Unlocked:
     sta_ovr(micros: u32) => sta_ovr(micros);
     stp_ovr() => stp_ovr();
 }
 
-of_task! { task_in_task:
+of_task! { task::<K>, Task:
     mig_tsk(number: Id) => mig(processor(number));
     sus_tsk() => sus();
+    chg_spr(sub_priority: u32) => chg_spr(sub_priority);
     chg_pri(priority: i32) => chg_pri((priority != 0).then_some(priority as usize));
 }
 
-of_task! { other:
+// Those that the calling task is not meant by.
+of_task! { Task::<K, _>::by_number_for, Unlocked:
     rel_wai() => rel_wai();
+}
+
+of_task! { Task::<K, _>::by_number_for, Task:
     rsm_tsk() => rsm();
     ras_ter() => ras_ter();
     ter_tsk() => ter();
@@ -125,6 +133,7 @@ pub struct Rtsk {
     tskstat: u32,
     tskpri: i32,
     tskbpri: i32,
+    subpri: u32,
     tskwait: u32,
     wobjid: Id,
     lefttmo: u32,
@@ -145,6 +154,7 @@ pub unsafe fn ref_tsk<K: Kernel>(id: Id, told: *mut Rtsk) -> Er {
             tskstat: tts(task.state),
             tskpri: tskpri as i32,
             tskbpri: tskbpri as i32,
+            subpri: task.sub_priority.unwrap_or(u32::MAX),
             tskwait,
             wobjid,
             lefttmo: task.left.unwrap_or(u32::MAX),
@@ -167,7 +177,7 @@ pub unsafe fn slp_tsk<K: Kernel>() -> Er {
 
 /// See [`Current::sleep_for`].
 pub unsafe fn tslp_tsk<K: Kernel>(tmo: u32) -> Er {
-    er(timeout(tmo).and_then(|timeout| Current::<K>::sleep_for(timeout, Anywhere)))
+    er(timeout::<K>(tmo).and_then(|timeout| Current::<K>::sleep_for(timeout, Anywhere)))
 }
 
 /// See [`Current::delay`].
@@ -204,7 +214,7 @@ pub struct Rovr {
 
 /// See [`Task::ref_ovr`].
 pub unsafe fn ref_ovr<K: Kernel>(id: Id, told: *mut Rovr) -> Er {
-    let left = task_in_task::<K>(id).and_then(|task| task.ref_ovr(Anywhere));
+    let left = overrun::<K>(Needs::Task, id).and_then(|task| task.ref_ovr(Anywhere));
     let told_of = left.map(|left| Rovr { state: if left.is_some() { 0x02 } else { 0x01 }, left: left.unwrap_or(0) });
     // SAFETY: as C says.
     unsafe { give(told, told_of) }

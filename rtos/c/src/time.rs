@@ -1,17 +1,20 @@
 //! Time, cyclic and alarm notifications.
 
-use rtos::{Alarm, Anywhere, Cyclic, Kernel, Time};
+use rtos::{Alarm, Anywhere, Cyclic, Kernel, Needs, Time};
 
-use crate::synchronisation::of_object;
-use crate::{Er, Id, er, give, processor};
+use crate::conversions::{Er, Id, er, give, of_object, processor};
 
 of_object! {
-    sta_cyc() => Cyclic::sta();
-    msta_cyc(number: Id) => Cyclic::msta(processor(number));
-    stp_cyc() => Cyclic::stp();
-    sta_alm(micros: u32) => Alarm::sta(micros);
-    msta_alm(micros: u32, number: Id) => Alarm::msta(micros, processor(number));
-    stp_alm() => Alarm::stp();
+    Task {
+        sta_cyc() => Cyclic::sta();
+        msta_cyc(number: Id) => Cyclic::msta(processor(number));
+        stp_cyc() => Cyclic::stp();
+    }
+    Unlocked {
+        sta_alm(micros: u32) => Alarm::sta(micros);
+        msta_alm(micros: u32, number: Id) => Alarm::msta(micros, processor(number));
+        stp_alm() => Alarm::stp();
+    }
 }
 
 /// See [`Time::set`].
@@ -56,7 +59,7 @@ impl Rtime {
 /// See [`Cyclic::refer`].
 pub unsafe fn ref_cyc<K: Kernel>(id: Id, told: *mut Rtime) -> Er {
     let result = (|| {
-        let object = Cyclic::<K, _>::by_number(id)?;
+        let object = Cyclic::<K, _>::by_number_for(Needs::Task, id)?;
         Ok((object.refer(Anywhere)?, object.processor(Anywhere)?))
     })();
     // SAFETY: as C says.
@@ -66,7 +69,7 @@ pub unsafe fn ref_cyc<K: Kernel>(id: Id, told: *mut Rtime) -> Er {
 /// See [`Alarm::refer`].
 pub unsafe fn ref_alm<K: Kernel>(id: Id, told: *mut Rtime) -> Er {
     let result = (|| {
-        let object = Alarm::<K, _>::by_number(id)?;
+        let object = Alarm::<K, _>::by_number_for(Needs::Task, id)?;
         Ok((object.refer(Anywhere)?, object.processor(Anywhere)?))
     })();
     // SAFETY: as C says.

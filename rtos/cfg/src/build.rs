@@ -1,4 +1,4 @@
-//! The compilers, and the program.
+//! Building the program: the C compiler, cargo, and the folder for their output.
 
 use std::env;
 use std::fmt::Write;
@@ -10,10 +10,13 @@ use anyhow::{Context, Result, bail};
 use inspect::Image;
 use inspect::image;
 
+use crate::fault::Place;
+use crate::include::Files;
+use crate::syntax::Item;
 use crate::target::Target;
-use crate::{Place, check, model, parse, values, write_c, write_rust};
+use crate::{check, model, values, write_c, write_rust};
 
-/// What to build.
+/// An order to build a program.
 #[derive(Debug)]
 pub struct Order {
     /// The static configuration.
@@ -22,11 +25,11 @@ pub struct Order {
     pub sources: Vec<PathBuf>,
     /// Folders for `#include`.
     pub include: Vec<PathBuf>,
-    /// What is defined for the preprocessor: NAME or NAME=VALUE.
+    /// Definitions for the preprocessor: NAME or NAME=VALUE.
     pub defines: Vec<String>,
-    /// For what.
+    /// The target.
     pub target: Target,
-    /// Where everything is made.
+    /// The folder of all output.
     pub folder: PathBuf,
 }
 
@@ -38,10 +41,19 @@ fn rtos() -> PathBuf {
 /// Writes the configuration: the C files, and the Rust program.
 fn configure(order: &Order, include: &[&Path]) -> Result<model::Config> {
     let own = rtos().join("c/include");
-    let items = parse::read(&order.cfg, &order.include, &own).map_err(|fault| anyhow::anyhow!("{fault}"))?;
     let header = order.folder.join("kernel_cfg.h");
+    let files = Files {
+        include: &order.include,
+        own: &own,
+        target: order.target,
+        headers: include,
+        defines: &order.defines,
+        folder: &order.folder,
+    };
+    let known = |items: &[Item]| write(&header, &write_c::header(&model::names(items, |_| true), order.target));
+    let items = files.read(&order.cfg, known)?;
     // Numbers may be spelled with the names of objects; those that the preprocessor leaves out are known afterwards.
-    write(&header, &write_c::header(&model::names(&items, |_| true), order.target))?;
+    known(&items)?;
     let values = values::compute(&items, order.target, include, &order.defines, &order.folder)?;
     let beginning = Place { file: order.cfg.display().to_string(), line: 1 };
     let config = check::check(&items, &values, order.target, &beginning).map_err(|faults| {
@@ -59,7 +71,7 @@ fn configure(order: &Order, include: &[&Path]) -> Result<model::Config> {
     Ok(config)
 }
 
-/// Writes a file unless it says the same already, so that nothing is built anew for it.
+/// Writes a file unless it has this content already, so that nothing is built anew for it.
 fn write(path: &Path, text: &str) -> Result<()> {
     if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
@@ -67,7 +79,7 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// A program, in a folder that is its own as long as this is there.
+/// A built program. Its folder is locked until this value is dropped.
 pub struct Built {
     /// Where the program is.
     pub program: PathBuf,
@@ -101,7 +113,8 @@ pub fn build(order: &Order) -> Result<Built> {
     let config = configure(order, &include)?;
     write(&folder.join("src/main.rs"), &write_rust::program(&config, order.target))?;
     let mut objects = Vec::new();
-    let own = ["c/src/syslog.c", "c/src/serial.c"].map(|source| rtos().join(source));
+    let own =
+        ["syslog", "serial", "logtask", "histogram", "test_svc"].map(|source| rtos().join(format!("c/src/{source}.c")));
     let sources = order.sources.iter().cloned().chain([folder.join("kernel_cfg.c")]).chain(own);
     for (number, source) in sources.enumerate() {
         let object = folder.join(format!("{number}.o"));
@@ -116,7 +129,8 @@ pub fn build(order: &Order) -> Result<Built> {
 
 fn compile(source: &Path, object: &Path, order: &Order, include: &[&Path]) -> Result<()> {
     let mut command = order.target.compile(&order.defines);
-    command.args(["-O2", "-g", "-Wall", "-c", "-o"]).arg(object);
+    // What a program does not use, the linker leaves out.
+    command.args(["-O2", "-g", "-Wall", "-ffunction-sections", "-fdata-sections", "-c", "-o"]).arg(object);
     let made = source.ends_with("kernel_cfg.c");
     if made {
         command.args(values::WITH_LINES);

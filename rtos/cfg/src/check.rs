@@ -1,13 +1,13 @@
-//! The statements of a configuration, checked one by one.
+//! Checks of the statements of a configuration, one statement after the other.
 
 use std::collections::BTreeMap;
 
+use crate::fault::{Fault, Place};
 use crate::given::{ANY, Given, LONGEST};
-use crate::model::{C, Class, Config, Handler, KINDS, Notify, Object, Routine, Service, What};
-use crate::parse::{Item, Statement};
+use crate::model::{C, Class, Config, Handler, KINDS, Notify, Object, Routine, Service, What, is_name};
+use crate::syntax::{Item, Statement};
 use crate::target::Target;
 use crate::values::{Values, is_present};
-use crate::{Fault, Place};
 
 /// Checks the statements that the preprocessor has left in, of a configuration that begins there.
 pub fn check(items: &[Item], values: &Values, target: Target, beginning: &Place) -> Result<Config, Vec<Fault>> {
@@ -46,6 +46,17 @@ pub fn check(items: &[Item], values: &Values, target: Target, beginning: &Place)
     if checker.faults.is_empty() { Ok(checker.config) } else { Err(checker.faults) }
 }
 
+/// The memory for the blocks of a pool, if the application has it: the name of an array.
+fn pool(given: &Given<'_>) -> Result<Option<C>, Fault> {
+    match given.memory("the pool") {
+        Some(memory) if !is_name(&memory.text) => {
+            let what = format!("'{}' is not the name of an array of MPF_T, nor NULL (E_NOSPT)", memory.text);
+            Err(Fault::new(&memory.place, what))
+        }
+        memory => Ok(memory),
+    }
+}
+
 /// The most bytes that one object may have.
 const MOST: i64 = 1 << 24;
 
@@ -53,11 +64,11 @@ struct Checker<'a> {
     target: Target,
     values: &'a Values,
     config: Config,
-    /// The lines that CFG_INT has told of: attribute, priority, class, place.
+    /// The lines of CFG_INT: attribute, priority, class, place.
     lines: BTreeMap<i64, (i64, i64, Class, Place)>,
-    /// What has a name, and where it got that.
+    /// The names, each with the place of its definition.
     names: BTreeMap<String, Place>,
-    /// What notifications name, and which API has to have made it.
+    /// The objects that notifications name, and the static API that must have made each.
     named: Vec<(&'static str, C)>,
     faults: Vec<Fault>,
 }
@@ -76,6 +87,7 @@ impl Checker<'_> {
             "DEF_INH" => self.service(&given, None, 0),
             "DEF_EXC" => self.exception(&given, class),
             "DEF_OVR" => self.overrun(&given),
+            "ENA_SPR" => self.sub_priority(&given),
             "ATT_INI" | "ATT_TER" => {
                 given.attribute(0)?;
                 let processor = statement.class.as_ref().map(|_| class.processor());
@@ -91,13 +103,14 @@ impl Checker<'_> {
                 let what = self.what(&given)?;
                 let name = self.take_name(&given)?;
                 let (api, place) = (statement.name.clone(), statement.place.clone());
-                self.config.objects.push(Object { name, class, what, api, place });
+                let unused = given.memory("the memory");
+                self.config.objects.push(Object { name, class, what, unused, api, place });
                 Ok(())
             }
         }
     }
 
-    /// The name of what is made, which nothing else may have.
+    /// The name of a new object, which no other object may have.
     fn take_name(&mut self, given: &Given<'_>) -> Result<String, Fault> {
         let name = given.name()?;
         if let Some(other) = self.names.get(&name.text) {
@@ -108,7 +121,7 @@ impl Checker<'_> {
         Ok(name.text)
     }
 
-    /// What is named in a notification is of the right kind, if it is named and not computed.
+    /// Checks that the objects of notifications are of the right kind, if they are named and not computed.
     fn look_at_names(&mut self) {
         let kind = |api: &str| KINDS.iter().find(|kind| kind.1 == api).map_or("", |kind| kind.0).replace('_', " ");
         for (api, c) in &self.named {
@@ -146,19 +159,22 @@ impl Checker<'_> {
         let by_priority = |attribute: i64| attribute & 1 != 0;
         Ok(match given.statement.name.as_str() {
             "CRE_TSK" => {
-                let attribute = given.attribute(0x03)?;
+                let attribute = given.attribute(0x07)?;
                 let least = self.target.minimum_stack() as i64;
                 let stack = given.number("the size of the stack", i64::MIN, i64::MAX)?;
+                // On this machine, where memory is not what is scarce, what is enough for a board is enough.
+                let stack = if self.target.platform.is_none() && stack > 0 { stack.max(least) } else { stack };
                 if stack < least {
                     let what = format!(
                         "the stack has {stack} bytes, and this target needs at least {least}: TARGET_MIN_STKSZ, and what the task needs besides (E_PAR)"
                     );
                     return Err(Fault::new(given.place("the size of the stack"), what));
                 }
-                given.number("the size of the stack", least, 1 << 30)?;
+                given.number("the size of the stack", 1, 1 << 30)?;
                 What::Task {
                     active: attribute & 1 != 0,
                     queues: attribute & 2 == 0,
+                    restricted: attribute & 4 != 0,
                     priority: given.number("the priority", 1, 16)?,
                     stack,
                     entry: given.c("the function")?,
@@ -207,6 +223,7 @@ impl Checker<'_> {
                     by_priority: by_priority(given.attribute(1)?),
                     blocks: given.number("the number of blocks", 1, MOST / size)?,
                     size,
+                    within: pool(given)?,
                 }
             }
             "CRE_SPN" => {
@@ -311,6 +328,15 @@ impl Checker<'_> {
             return Err(Fault::new(&given.statement.place, what));
         }
         self.config.overrun = Some(given.c("the function")?);
+        Ok(())
+    }
+
+    /// A priority within which tasks are in the order of their sub-priorities. It may be named twice.
+    fn sub_priority(&mut self, given: &Given<'_>) -> Result<(), Fault> {
+        if given.statement.class.is_some() {
+            return Err(Fault::new(&given.statement.place, "ENA_SPR is of no class (E_RSATR)".to_owned()));
+        }
+        self.config.sub_priorities.insert(given.number("the priority", 1, 16)?);
         Ok(())
     }
 }

@@ -1,23 +1,23 @@
-//! What a statement gives, by the names of its fields.
+//! The arguments of a statement, by the names of the fields of its static API.
 
+use crate::fault::{Fault, Place};
 use crate::model::{C, is_name};
-use crate::parse::{Argument, Statement};
 use crate::shape::{Kind, Shape};
-use crate::{Fault, Place};
+use crate::syntax::{Argument, Statement};
 
 /// The largest number of 32 bits.
 pub(crate) const ANY: i64 = u32::MAX as i64;
 /// The longest time, in microseconds.
 pub(crate) const LONGEST: i64 = 4_000_000_000;
 
-/// A statement, and what it gives for each field of its shape, with the value of what is a number.
+/// A statement, and its argument for each field of its shape, with the value of each number.
 pub(crate) struct Given<'a> {
     pub(crate) statement: &'a Statement,
     fields: Vec<(&'static str, &'a Argument, Option<i64>)>,
 }
 
 impl<'a> Given<'a> {
-    /// What a statement gives. `value` knows the values of its fields.
+    /// The arguments of a statement. `value` gives the values of its fields.
     pub(crate) fn new(statement: &'a Statement, value: impl Fn(usize) -> Option<i64>) -> Result<Self, Fault> {
         let Some(shape) = Shape::of(&statement.name) else {
             let advice = match statement.name.as_str() {
@@ -31,6 +31,7 @@ impl<'a> Given<'a> {
         for (index, ((name, kind), argument)) in shape.fields(statement)?.into_iter().enumerate() {
             if let (Kind::Memory, Argument::Text(text, place)) = (kind, argument)
                 && text != "NULL"
+                && name == "the stack"
             {
                 let what = format!("{name} must be NULL: the kernel makes the memory itself (E_NOSPT)");
                 return Err(Fault::new(place, what));
@@ -76,7 +77,12 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The name that the statement gives to what it makes.
+    /// The memory of that name, unless it is left to the kernel.
+    pub(crate) fn memory(&self, name: &str) -> Option<C> {
+        self.c(name).ok().filter(|memory| memory.text != "NULL")
+    }
+
+    /// The name that the statement gives to its object.
     pub(crate) fn name(&self) -> Result<C, Fault> {
         let name = self.c("the name")?;
         if is_name(&name.text) {
@@ -86,7 +92,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The notification: what stands in its packet.
+    /// The notification: the arguments in its packet.
     pub(crate) fn notification(&self) -> Result<(Vec<C>, &Place), Fault> {
         let Some((_, Argument::Packet(packet, place), _)) = self.field("the notification") else {
             return Err(Fault::new(&self.statement.place, "the notification is missing (E_PAR)"));

@@ -1,9 +1,9 @@
-//! What a configuration is, when it has been checked: objects, services, handlers.
+//! The model of a checked configuration: objects, services, handlers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Place;
-use crate::parse::{Argument, Item};
+use crate::fault::Place;
+use crate::syntax::{Argument, Item};
 
 /// Text of C, and where it stands.
 #[derive(Clone, Debug)]
@@ -26,14 +26,14 @@ pub enum Class {
 }
 
 impl Class {
-    /// Where what stands in it begins, counted from 0.
+    /// The first processor of the class, counted from 0.
     pub fn processor(self) -> usize {
         let (Class::All(processor) | Class::Only(processor) | Class::Pinned(processor)) = self;
         processor
     }
 }
 
-/// A notification: what happens when a time has come.
+/// The action of a notification, when its time has come.
 #[derive(Clone, Debug)]
 pub enum Notify {
     /// Calls a function with its exinf.
@@ -42,11 +42,11 @@ pub enum Notify {
     Statement(C),
 }
 
-/// What an object is.
+/// The kind of an object, with its arguments.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A task.
-    Task { active: bool, queues: bool, priority: i64, stack: i64, entry: C, exinf: C },
+    Task { active: bool, queues: bool, restricted: bool, priority: i64, stack: i64, entry: C, exinf: C },
     /// A semaphore.
     Semaphore { by_priority: bool, initial: i64, most: i64 },
     /// An event flag.
@@ -60,7 +60,7 @@ pub enum What {
     /// A message buffer.
     MessageBuffer { by_priority: bool, longest: i64, size: i64 },
     /// A memory pool.
-    MemoryPool { by_priority: bool, blocks: i64, size: i64 },
+    MemoryPool { by_priority: bool, blocks: i64, size: i64, within: Option<C> },
     /// A cyclic notification.
     Cyclic { started: bool, period: i64, phase: i64, notify: Notify },
     /// An alarm notification.
@@ -69,7 +69,7 @@ pub enum What {
     SpinLock,
 }
 
-/// The kinds in the order of the sections of `kernel!`, with the word that their number of objects has in C.
+/// The kinds in the order of the sections of `kernel!`, with the C constant for the number of their objects.
 pub const KINDS: [(&str, &str, &str); 11] = [
     ("tasks", "CRE_TSK", "TNUM_TSKID"),
     ("semaphores", "CRE_SEM", "TNUM_SEMID"),
@@ -93,6 +93,8 @@ pub struct Object {
     pub class: Class,
     /// What it is.
     pub what: What,
+    /// Memory that the application names for the kernel's own use, which the kernel does not need.
+    pub unused: Option<C>,
     /// Which statement made it.
     pub api: String,
     /// Where that is.
@@ -113,7 +115,7 @@ pub struct Service {
     pub processor: usize,
     /// Services of one line are called in the order of this.
     pub rank: i64,
-    /// What is called, and with what, if it is given anything.
+    /// The function, and its argument, if it takes one.
     pub handler: C,
     pub exinf: Option<C>,
 }
@@ -121,7 +123,7 @@ pub struct Service {
 /// A handler that the kernel calls by itself: of CPU exceptions, or of overruns.
 #[derive(Clone, Debug)]
 pub struct Handler {
-    /// What is called.
+    /// The function.
     pub function: C,
     /// Which exception it is for.
     pub exception: i64,
@@ -132,7 +134,7 @@ pub struct Handler {
 /// A routine of ATT_INI or ATT_TER.
 #[derive(Clone, Debug)]
 pub struct Routine {
-    /// What is called, and with what.
+    /// The function, and its argument.
     pub function: C,
     pub exinf: C,
     /// On which processor, counted from 0, if it stands in a class; the others run on the first, before those at the
@@ -149,9 +151,11 @@ pub struct Config {
     pub services: Vec<Service>,
     /// The handlers of CPU exceptions.
     pub exceptions: Vec<Handler>,
+    /// The priorities within which tasks are in the order of their sub-priorities.
+    pub sub_priorities: BTreeSet<i64>,
     /// The overrun handler.
     pub overrun: Option<C>,
-    /// What runs before the first task, and when the kernel ends, in this order.
+    /// The routines before the first task, and at the kernel's end, in this order.
     pub initial: Vec<Routine>,
     pub terminal: Vec<Routine>,
 }
@@ -198,7 +202,7 @@ pub fn names(items: &[Item], present: impl Fn(usize) -> bool) -> BTreeMap<&'stat
 const WORDS: &str = "auto break case char const continue default do double else enum extern float for goto if inline int \
     long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm";
 
-/// Whether C takes it for a name.
+/// Whether it is a name in C.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && !WORDS.split_whitespace().any(|word| word == text)

@@ -1,13 +1,13 @@
-//! What a notification of time does: `{ TNFY_ACTTSK, TASK1 }`, or, if that fails, something else:
-//! `{ TNFY_SIGSEM|TENFY_SETVAR, SEM1, &error }`.
+//! Notifications of time: the action, such as `{ TNFY_ACTTSK, TASK1 }`, and the action if the first one fails, as in `{
+//! TNFY_SIGSEM|TENFY_SETVAR, SEM1, &error }`.
 
+use crate::fault::{Fault, Place};
 use crate::model::{C, Notify};
-use crate::{Fault, Place};
 
 /// An object that a notification names, and the static API that must have made it.
 pub(crate) type Named = (&'static str, C);
 
-/// What it does, and the objects that it names.
+/// The action of a notification, and the objects that it names.
 pub(crate) fn read(given: &[C], place: &Place) -> Result<(Notify, Vec<Named>), Fault> {
     let all = || given.iter().map(|c| c.text.as_str()).collect::<Vec<_>>().join(", ");
     let unknown = || Fault::new(place, format!("there is no notification '{}' (E_PAR)", all()));
@@ -38,7 +38,7 @@ pub(crate) fn read(given: &[C], place: &Place) -> Result<(Notify, Vec<Named>), F
     Ok((Notify::Statement(C { text, place: place.clone() }), named))
 }
 
-/// The expression that does that, with as much of `rest` as it takes. After an error, a word that is stored or sent is
+/// The expression of an action, with as much of `rest` as it takes. After an error, a word that is stored or sent is
 /// the error.
 fn action(what: &str, error: Option<&str>, rest: &mut &[C], named: &mut Vec<Named>) -> Option<String> {
     let (first, others) = rest.split_first()?;

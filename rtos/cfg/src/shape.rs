@@ -1,17 +1,17 @@
-//! The static APIs: what each takes, and where it stands. All have the same form: first what is named, if anything is,
-//! then a packet in braces.
+//! The static APIs and their arguments. All have the same form: first the name of the object, if there is one, then a
+//! packet in braces, if there is anything else to say.
 
-use crate::Fault;
-use crate::parse::{Argument, Statement};
+use crate::fault::Fault;
+use crate::syntax::{Argument, Item, Statement};
 
-/// What an argument is.
+/// The kind of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A number, which the C compiler computes.
     Number,
     /// Text of C.
     Text,
-    /// `NULL`, which may be left out.
+    /// The address of memory, or `NULL`, which may be left out.
     Memory,
     /// A packet of its own.
     Notification,
@@ -19,16 +19,16 @@ pub enum Kind {
 
 use Kind::{Memory, Notification, Number, Text};
 
-/// An argument of a static API: what it is called in messages, and what it is.
+/// An argument of a static API: its name in messages, and its kind.
 pub type Field = (&'static str, Kind);
 
 /// A static API.
 pub struct Shape {
     /// Its name.
     pub api: &'static str,
-    /// What stands before the packet.
+    /// The arguments before the packet.
     outer: &'static [Field],
-    /// What stands in the packet.
+    /// The arguments in the packet. There is no packet if there are none.
     packet: &'static [Field],
 }
 
@@ -43,7 +43,7 @@ const fn shape(api: &'static str, outer: &'static [Field], packet: &'static [Fie
     Shape { api, outer, packet }
 }
 
-/// All of them.
+/// All static APIs.
 const SHAPES: &[Shape] = &[
     shape(
         "CRE_TSK",
@@ -66,7 +66,7 @@ const SHAPES: &[Shape] = &[
     shape(
         "CRE_MPF",
         NAME,
-        &[ATTRIBUTE, ("the number of blocks", Number), ("the size of a block", Number), MEMORY, MEMORY],
+        &[ATTRIBUTE, ("the number of blocks", Number), ("the size of a block", Number), ("the pool", Memory), MEMORY],
     ),
     shape("CRE_SPN", NAME, &[ATTRIBUTE]),
     shape(
@@ -79,12 +79,13 @@ const SHAPES: &[Shape] = &[
     shape("CRE_ISR", NAME, &[ATTRIBUTE, EXINF, LINE, FUNCTION, ("the priority", Number)]),
     shape("DEF_INH", &[LINE], &[ATTRIBUTE, FUNCTION]),
     shape("DEF_EXC", &[("the exception", Number)], &[ATTRIBUTE, FUNCTION]),
+    shape("ENA_SPR", &[("the priority", Number)], &[]),
     shape("DEF_OVR", &[], &[ATTRIBUTE, FUNCTION]),
     shape("ATT_INI", &[], &[ATTRIBUTE, EXINF, FUNCTION]),
     shape("ATT_TER", &[], &[ATTRIBUTE, EXINF, FUNCTION]),
 ];
 
-/// What only a mutex with TA_CEILING has.
+/// The argument that only a mutex with TA_CEILING has.
 const CEILING: Field = ("the ceiling", Number);
 
 impl Shape {
@@ -99,22 +100,26 @@ impl Shape {
             let names: Vec<&str> = fields.iter().map(|(name, _)| name.strip_prefix("the ").unwrap_or(name)).collect();
             names.join(", ")
         };
+        if self.packet.is_empty() {
+            return format!("{}({});", self.api, names(self.outer));
+        }
         let separator = if self.outer.is_empty() { "" } else { ", " };
         format!("{}({}{separator}{{ {} }});", self.api, names(self.outer), names(self.packet))
     }
 
-    /// The arguments of a statement, each with what it is; those that may be left out and are, are not there.
+    /// The arguments of a statement, each with its kind, without those that are left out.
     pub fn fields<'a>(&self, statement: &'a Statement) -> Result<Vec<(Field, &'a Argument)>, Fault> {
         let wrong = |argument: Option<&Argument>, what: String| {
             let place = argument.map_or(&statement.place, Argument::place);
             Err(Fault::new(place, format!("{what}; write {} (E_PAR)", self.form())))
         };
         let (outer, packet) = match statement.arguments.split_last() {
-            Some((Argument::Packet(packet, _), outer)) => (outer, packet),
+            _ if self.packet.is_empty() => (&statement.arguments[..], &[][..]),
+            Some((Argument::Packet(packet, _), outer)) => (outer, &packet[..]),
             _ => return wrong(statement.arguments.last(), "a packet in braces is missing".to_string()),
         };
         let mut fields = Vec::new();
-        for (expected, given) in [(self.outer, outer), (self.packet, &packet[..])] {
+        for (expected, given) in [(self.outer, outer), (self.packet, packet)] {
             for (number, &field) in expected.iter().enumerate() {
                 match given.get(number) {
                     Some(argument) if matches!(argument, Argument::Packet(..)) == (field.1 == Notification) => {
@@ -131,4 +136,14 @@ impl Shape {
         }
         Ok(fields)
     }
+}
+
+/// The function that a statement names, if it has its shape.
+pub fn function(item: &Item) -> Option<&str> {
+    let Item::Statement(statement) = item else { return None };
+    let fields = Shape::of(&statement.name)?.fields(statement).ok()?;
+    fields.into_iter().find_map(|((name, _), argument)| match argument {
+        Argument::Text(text, _) if name == "the function" => Some(text.as_str()),
+        _ => None,
+    })
 }

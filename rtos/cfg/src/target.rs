@@ -1,4 +1,4 @@
-//! For what a program is built: a port, a number of processors, and the compiler for its C.
+//! Targets: the port, the number of processors, and the C compiler of a program.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use inspect::{Model, Platform};
 
-/// For what a program is built.
+/// The target of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
     /// The board; none for this machine.
@@ -17,7 +17,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// The C compiler and what makes it compile for the target.
+    /// The C compiler and its flags for the target.
     pub fn compiler(self) -> (&'static str, &'static [&'static str]) {
         match self.platform {
             None => ("cc", &[]),
@@ -31,7 +31,7 @@ impl Target {
         }
     }
 
-    /// A compiler that is given what makes it compile for the target, and these definitions.
+    /// A command of the compiler with its flags for the target and these definitions.
     pub fn compile(self, defines: &[String]) -> Command {
         let (compiler, options) = self.compiler();
         let mut command = Command::new(compiler);
@@ -40,7 +40,7 @@ impl Target {
         command
     }
 
-    /// What is said when the compiler is not there.
+    /// The error when the compiler is not installed.
     pub fn cannot_compile(self) -> String {
         format!("cannot start {}; `./x setup rtos-cfg` installs it", self.compiler().0)
     }
@@ -63,7 +63,7 @@ impl Target {
         Ok(found)
     }
 
-    /// What the port's `MINIMUM_STACK` is.
+    /// The port's `MINIMUM_STACK`.
     pub fn minimum_stack(self) -> u64 {
         match self.platform {
             None => 32 * 1024,
@@ -72,7 +72,7 @@ impl Target {
         }
     }
 
-    /// What the port's `LOWEST_INTERRUPT_MASK` is: the highest priority of an interrupt.
+    /// The port's `LOWEST_INTERRUPT_MASK`: the highest priority of an interrupt.
     pub fn highest_interrupt(self) -> i64 {
         match self.platform {
             None => -7,

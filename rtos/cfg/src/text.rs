@@ -1,8 +1,8 @@
-//! The text of a `.cfg` file as it is read: without comments, each of which is a blank, and with every line where it was.
+//! The text of a `.cfg` file without comments: each comment becomes a blank, and every line keeps its number.
 
-use crate::{Fault, Place};
+use crate::fault::{Fault, Place};
 
-/// What the bytes of a file say. Comments may be in any encoding; the rest is UTF-8.
+/// The text of a file, from its bytes. Comments may be in any encoding; the rest is UTF-8.
 pub fn clean(bytes: &[u8], file: &str) -> Result<String, Fault> {
     let place = |line| Place { file: file.to_string(), line };
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);

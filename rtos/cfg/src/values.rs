@@ -1,32 +1,32 @@
 //! Numbers in a configuration: C expressions, which the C compiler for the target computes.
 //!
-//! Each expression is the value of a constant, under a `#line` with its place, so that an error of the compiler names the
-//! `.cfg` file, and an empty assembly statement writes the constant into the compiler's assembly. The lines of the
-//! preprocessor stay between them, so that a statement that they leave out has no value.
+//! Each expression is written as the value of a constant, under a `#line` with its place, so that an error of the
+//! compiler names the `.cfg` file. An empty assembly statement writes the constant into the compiler's assembly. The
+//! lines of the preprocessor stay between the constants, so a statement that they leave out has no value.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::Fault;
+use crate::fault::Fault;
 use crate::model::is_name;
-use crate::parse::{Argument, Item};
-use crate::shape::{Kind, Shape};
+use crate::shape::{self, Kind, Shape};
+use crate::syntax::{Argument, Item};
 use crate::target::Target;
 
 /// The value of each number: by the place of its statement among the items, and its own among the statement's fields.
 pub type Values = BTreeMap<(usize, usize), i64>;
 
 /// A number is written in four pieces, which any compiler can write into its assembly, whatever its own numbers are.
-const BEGINNING: &str = r#"
+pub(crate) const BEGINNING: &str = r#"
 #define KERNEL_PIECE(shift) "i"((int)((unsigned long long)kernel_value >> (shift) & 0xffff))
 #define KERNEL_WRITE(name) \
   __asm__ volatile("\n->" name " %c0 %c1 %c2 %c3" : : KERNEL_PIECE(48), KERNEL_PIECE(32), KERNEL_PIECE(16), KERNEL_PIECE(0))
 #include <kernel.h>
 "#;
 
-/// Makes the compiler tell file and line, and not text that does not stand there.
+/// Makes the compiler report file and line, and no source text, which is not that of the `.cfg` file.
 pub(crate) const WITH_LINES: [&str; 2] = ["-fno-diagnostics-show-caret", "-fno-show-column"];
 
 /// Computes the numbers of all statements. One that the preprocessor leaves out has no values.
@@ -39,7 +39,7 @@ pub fn compute(items: &[Item], target: Target, include: &[&Path], defines: &[Str
             let what = format!("#error '{text}' is a word of kernel.h already (E_OBJ)");
             writeln!(source, "#ifdef {text}\n{}\n{what}\n#endif", place.directive())?;
             // Whose declaration could not be read, as the name stands for a number.
-            if items.iter().filter_map(Item::function).any(|function| function == text) {
+            if items.iter().filter_map(shape::function).any(|function| function == text) {
                 bail!("{}", Fault::new(place, format!("'{text}' is the name of a function too (E_OBJ)")));
             }
         }
@@ -79,7 +79,7 @@ pub fn compute(items: &[Item], target: Target, include: &[&Path], defines: &[Str
     Ok(read(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// What a compiler says of a source that is made here, without its own names.
+/// The messages of a compiler about a source that is made here, without the names of that source.
 pub(crate) fn told(said: &str) -> String {
     let strange = |line: &str| line.contains(": In function ") || line.contains(": note: each undeclared");
     let mut told = Vec::new();

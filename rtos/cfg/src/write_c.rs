@@ -1,13 +1,13 @@
-//! What is written in C: the names of objects, and the functions that know the application's own types.
+//! The C code of a configuration: the names of objects, and the functions that know the application's own types.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::model::{C, Config, KINDS, Notify, Routine, What};
-use crate::parse::Item;
+use crate::syntax::Item;
 use crate::target::Target;
 
-/// `kernel_cfg.h`: the numbers of the objects, and what is known of the target.
+/// `kernel_cfg.h`: the numbers of the objects, and constants of the target.
 pub fn header(names: &BTreeMap<&'static str, Vec<String>>, target: Target) -> String {
     let mut text = String::from("/* Made by rtos-cfg. */\n#ifndef KERNEL_CFG_H\n#define KERNEL_CFG_H\n\n");
     for (_, api, count) in KINDS {
@@ -26,6 +26,7 @@ pub fn header(names: &BTreeMap<&'static str, Vec<String>>, target: Target) -> St
 /// compiler checks both, and says where in the `.cfg` file they are wrong.
 pub fn source(items: &[Item], config: &Config) -> String {
     let mut text = String::from("/* Made by rtos-cfg. */\n#include <kernel.h>\n#include \"kernel_cfg.h\"\n");
+    text += "extern void kernel_pool_is_too_small(void) __attribute__((error(\"the memory is too small for the pool (E_PAR)\")));\n";
     for item in items {
         if let Item::Directive(line, place) = item {
             // Those that leave statements out have done so.
@@ -35,7 +36,14 @@ pub fn source(items: &[Item], config: &Config) -> String {
         }
     }
     for object in &config.objects {
+        // What the kernel does not need is memory nevertheless.
+        if let Some(unused) = &object.unused {
+            let _ = writeln!(text, "const void *const kernel_unused_{} =\n{};", object.name, at(unused));
+        }
         match &object.what {
+            What::MemoryPool { blocks, size, within: Some(memory), .. } => {
+                pool(&mut text, &object.name, memory, *blocks, *size);
+            }
             What::Task { entry, exinf, .. } => {
                 let _ = writeln!(text, "const intptr_t kernel_exinf_{} =\n{};", object.name, at(&cast(exinf)));
                 call(&mut text, &format!("kernel_start_{}", object.name), entry, exinf);
@@ -78,6 +86,23 @@ pub fn source(items: &[Item], config: &Config) -> String {
         routines(&mut text, &format!("{name}_each(int kernel_here)"), all.iter().filter(|one| one.processor.is_some()));
     }
     text
+}
+
+/// Checks that the memory of a pool is an array of MPF_T, and large enough, as far as its declaration says how large it is.
+fn pool(text: &mut String, name: &str, memory: &C, blocks: i64, size: i64) {
+    let _ = writeln!(text, "void kernel_pool_{name}(void)\n{{");
+    let array = &memory.text;
+    for check in [
+        format!(
+            "_Static_assert(__builtin_types_compatible_p(__typeof__(*({array})), MPF_T), \"the memory is not an array of MPF_T (E_PAR)\");"
+        ),
+        format!(
+            "if (__builtin_object_size({array}, 0) < {blocks} * COUNT_MPF_T({size}) * sizeof(MPF_T)) kernel_pool_is_too_small();"
+        ),
+    ] {
+        let _ = writeln!(text, "{}", at(&C { text: check, place: memory.place.clone() }));
+    }
+    text.push_str("}\n");
 }
 
 /// A function that calls these routines, each on its processor, if it has one.

@@ -1,4 +1,4 @@
-//! The kernel of a configuration, in Rust.
+//! The Rust code of a configuration: its kernel.
 
 use std::fmt::Write;
 
@@ -28,7 +28,9 @@ pub fn program(config: &Config, target: Target) -> String {
         target.highest_interrupt()
     );
     text += &externals(config);
-    text += "rtos::kernel! {\n    pub struct App: Kernel<Port = Port, Model = Model>;\n";
+    let restricted = config.objects.iter().any(|object| matches!(object.what, What::Task { restricted: true, .. }));
+    let restricted = if restricted { ", Restricted = rtos::With" } else { "" };
+    let _ = writeln!(text, "rtos::kernel! {{\n    pub struct App: Kernel<Port = Port, Model = Model{restricted}>;");
     for (section, api, _) in KINDS {
         let objects: Vec<&Object> = config.of(api).collect();
         if objects.is_empty() {
@@ -71,19 +73,19 @@ pub fn program(config: &Config, target: Target) -> String {
         // SAFETY in the text: as above.
         text += "    overrun unsafe { rtos::OverrunHandler::foreign(kernel_overrun) };\n";
     }
+    if !config.sub_priorities.is_empty() {
+        let _ = writeln!(text, "    sub_priorities {:?};", Vec::from_iter(&config.sub_priorities));
+    }
     text += "    initialise || unsafe { kernel_initialise() };\n";
     text += "    initialise_each |here| unsafe { kernel_initialise_each(here as i32) };\n";
     text += "    terminate_each |here| unsafe { kernel_terminate_each(here as i32) };\n";
     text += "    terminate || unsafe { kernel_terminate() };\n}\n\n";
     text += "rtos_c::c_interface!(App);\n\n";
-    text += "/// Prints text for the application.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_print(text: *const core::ffi::c_char) {\n    let text = unsafe { core::ffi::CStr::from_ptr(text) };\n";
-    let print = if host { "rtos_host::print".to_string() } else { format!("{port_crate}::terminal::print") };
+    text += "/// Prints bytes for the application.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_print(bytes: *const u8, length: usize) {\n    // SAFETY: C has given the place and its length.\n    let bytes = unsafe { core::slice::from_raw_parts(bytes, length) };\n";
+    let terminal = if host { "rtos_host".to_string() } else { format!("{port_crate}::terminal") };
     // Two processors share the RP2040's UART; the others' words go out in one call of the emulator.
     let alone = if target.platform == Some(Platform::Rp2040) && target.processors > 1 { "_alone" } else { "" };
-    let _ = writeln!(
-        text,
-        "    {print}{alone}(format_args!(\"{{}}\", text.to_str().unwrap_or(\"(not UTF-8)\\n\")));\n}}\n"
-    );
+    let _ = writeln!(text, "    {terminal}::write{alone}(bytes);\n}}\n");
     text += "/// Reads what the user has typed.\n#[unsafe(no_mangle)]\nunsafe extern \"C\" fn kernel_read(to: *mut u8, length: u32) -> u32 {\n";
     text += if host {
         "    // SAFETY: C has given the place and its length.\n    rtos_host::read(unsafe { core::slice::from_raw_parts_mut(to, length as usize) }) as u32\n}\n\n"
@@ -96,7 +98,7 @@ pub fn program(config: &Config, target: Target) -> String {
         let _ = writeln!(text, "{port_crate}::image!(App);\n");
         let _ = writeln!(
             text,
-            "#[panic_handler]\nfn panic(info: &core::panic::PanicInfo<'_>) -> ! {{\n    {print}(format_args!(\"{{info}}\\n\"));\n    {port_crate}::terminal::exit(1)\n}}"
+            "#[panic_handler]\nfn panic(info: &core::panic::PanicInfo<'_>) -> ! {{\n    {terminal}::print(format_args!(\"{{info}}\\n\"));\n    {port_crate}::terminal::exit(1)\n}}"
         );
     }
     text
@@ -108,10 +110,13 @@ fn externals(config: &Config) -> String {
         let _ = writeln!(text, "    fn {name}();\n    fn {name}_each(here: i32);");
     }
     for object in &config.objects {
-        match object.what {
+        match &object.what {
             What::Task { .. } => {
                 let _ = writeln!(text, "    static kernel_exinf_{}: isize;", object.name);
                 let _ = writeln!(text, "    fn kernel_start_{}(exinf: *mut ());", object.name);
+            }
+            What::MemoryPool { within: Some(memory), .. } => {
+                let _ = writeln!(text, "    static {}: [u64; 0];", memory.text);
             }
             What::Cyclic { .. } | What::Alarm { .. } => {
                 let _ = writeln!(text, "    fn kernel_notify_{}(unused: *mut core::ffi::c_void);", object.name);
@@ -138,7 +143,7 @@ fn domain(class: Class) -> String {
     }
 }
 
-/// What says on which processors a task or a notification is.
+/// The code that gives the processors of a task or a notification.
 fn placed(class: Class) -> String {
     match class {
         Class::All(0) | Class::Pinned(_) => String::new(),
@@ -153,11 +158,12 @@ fn setup(object: &Object) -> String {
     let name = &object.name;
     let handler = format!("unsafe {{ Handler::foreign(kernel_notify_{name}, core::ptr::null_mut()) }}");
     match &object.what {
-        What::Task { active, queues, priority, stack, .. } => format!(
-            "TaskSetup::foreign(kernel_start_{name}, (&raw const kernel_exinf_{name}) as *mut ()).priority({priority}).stack({stack}){}{}{}",
+        What::Task { active, queues, restricted, priority, stack, .. } => format!(
+            "TaskSetup::foreign(kernel_start_{name}, (&raw const kernel_exinf_{name}) as *mut ()).priority({priority}).stack({stack}){}{}{}{}",
             placed(object.class),
             flag(*active, ".active()"),
             flag(!queues, ".no_queue()"),
+            flag(*restricted, ".restricted()"),
         ),
         What::Semaphore { by_priority, initial, most } => {
             format!("Semaphore::create({initial}, {most}){}", flag(*by_priority, ".by_priority()"))
@@ -183,8 +189,13 @@ fn setup(object: &Object) -> String {
         What::MessageBuffer { by_priority, longest, size } => {
             format!("MessageBuffer::create({longest}, {size}){}", flag(*by_priority, ".by_priority()"))
         }
-        What::MemoryPool { by_priority, blocks, size } => {
-            format!("MemoryPool::create({blocks}, {size}){}", flag(*by_priority, ".by_priority()"))
+        What::MemoryPool { by_priority, blocks, size, within } => {
+            // SAFETY in the text: the application has named the memory for this, and C has checked its size.
+            let within = within.as_ref().map_or(String::new(), |memory| {
+                format!(".within(unsafe {{ (&raw const {}).cast_mut().cast() }})", memory.text)
+            });
+            let made = format!("MemoryPool::create({blocks}, {size}){}{within}", flag(*by_priority, ".by_priority()"));
+            if within.is_empty() { made } else { format!("unsafe {{ {made} }}") }
         }
         What::Cyclic { started, period, phase, .. } => format!(
             "rtos::CyclicBlock::foreign::<{domain}>({period}, {handler}).phase({phase}){}{}",

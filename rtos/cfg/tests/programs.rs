@@ -43,10 +43,69 @@ fn handlers(target: &str, processors: u8) {
     says("tests/handlers", target, processors, expected);
 }
 
-/// Every service with what it does not take.
+/// Every service, in every context, with what it does not take: one table, and the order in which checks are made.
 fn refusals(target: &str, processors: u8) {
-    let expected = "more than 600 calls\n0 of them gave something else\nnothing has changed\n";
+    let expected = "more than 5000 calls\n0 of them gave something else\nnothing has changed\n";
     says("tests/refusals", target, processors, expected);
+}
+
+/// Going on behind the instruction that raised a CPU exception, and trying it again.
+fn returning(target: &str, processors: u8) {
+    let expected = "in a task: 300 calls, registers 1, pending 0, locked 0\n\
+                    tried again: 900 calls, registers 1, pending 0, locked 0\n\
+                    under dis_dsp: 300 calls, registers 1, pending 1, locked 0\n\
+                    locked: 300 calls, registers 1, pending 1, locked 1\n\
+                    in a handler: 300 calls, registers 1, pending 1, locked 0\n\
+                    on the last processor: 600 calls, registers 1, pending 0, locked 0\n";
+    says("tests/returning", target, processors, expected);
+}
+
+/// Two tasks that migrate, in turn and in step, with nothing printed meanwhile.
+fn rovers(target: &str) {
+    says("tests/rovers", target, 2, "in turn\nby the clock\nat once\nmade up: 0 stand still\n");
+}
+
+/// The system services and headers of TOPPERS, memory that the application names, and a restricted task.
+fn services(target: &str, processors: u8) {
+    let name = match target {
+        "host" => "Linux",
+        "m33" => "Cortex-M33",
+        "a9" => "Cortex-A9",
+        _ => "RP2040",
+    };
+    let expected = format!(
+        "Kizami RTOS for {name}, processors: {processors}\n\
+         Test program: services\n\
+         Check point 1 passed.\nCheck point 2 passed.\nCheck point 3 passed.\n\
+         a record: -7 and words\n\
+         a note: -1,    ab, !, 1234, 7%\n\
+         > 1000 : 1\n\
+         Check point 4 passed.\nAll check points passed.\n"
+    );
+    says("tests/services", target, processors, &expected);
+}
+
+/// Sub-priorities, also under mutexes.
+fn sub_priorities(target: &str, processors: u8) {
+    let pinned = if processors > 1 { "APB" } else { "A" };
+    let expected = format!(
+        "as activated: ABC\n\
+         sub-priorities: 3 1 2\n\
+         by sub-priority: BCA\n\
+         when it has ended: 1\n\
+         the second is B: 1\n\
+         changed while ready, the same twice: CBA\n\
+         the lowest, behind those of it: BCA\n\
+         rot_rdq: -28 0\n\
+         where they do not tell: DE\n\
+         of another priority: DA\n\
+         steps back: ABa\n\
+         boosted by a ceiling: AaB.\n\
+         boosted by inheritance: ACacB.\n\
+         refused: -18 -18\n\
+         with a pinned task: {pinned}\n"
+    );
+    says("tests/subpriorities", target, processors, &expected);
 }
 
 /// What belongs to a processor.
@@ -72,9 +131,9 @@ fn style(target: &str, processors: u8) {
                     a spin lock: 1\n\
                     flags: 0, -50\n\
                     |42   |   ab|-0042|beef|%q|!%|\n\
-                    7, E_OBJ, 9, 12345678\n12345678\n\
+                    7, E_OBJ, 9, 12345678\n12345678\nE_OK, E_OK, E_COMM, unknown error\n\
                     locked: 1, then 0, on 1; late enough: 1\nstill locked: 1\nregisters: 12345678, 0\n\
-                    a port: -41 0 -41 -18\nto the port\nwritten: 12\nunread: 0, closed: 0\nprinted\na.c:7: 'sig_sem(0)' gave -18, E_ID\n";
+                    a port: -41 0 -41 -18\nto the port\nwritten: 12\nab\0cd\x04\x04\u{fffd}\nbytes: 9\nunread: 0, closed: 0\nprinted\na.c:7: 'sig_sem(0)' gave -18, E_ID\n";
     says("tests/style", target, processors, expected);
 }
 
@@ -99,7 +158,12 @@ fn on_this_machine() {
     example("host", 2);
     handlers("host", 1);
     refusals("host", 2);
+    returning("host", 2);
     classes("host");
+    rovers("host");
+    services("host", 2);
+    sub_priorities("host", 1);
+    sub_priorities("host", 2);
 }
 
 #[test]
@@ -108,19 +172,33 @@ fn on_a_cortex_m33() {
     example("m33", 1);
     handlers("m33", 2);
     refusals("m33", 1);
+    returning("m33", 2);
     classes("m33");
+    rovers("m33");
+    services("m33", 1);
+    sub_priorities("m33", 1);
 }
 
 #[test]
 fn on_a_cortex_a9() {
     example("a9", 2);
+    refusals("a9", 2);
+    returning("a9", 2);
     handlers("a9", 1);
     classes("a9");
+    rovers("a9");
+    services("a9", 2);
+    sub_priorities("a9", 2);
 }
 
 #[test]
 fn on_an_rp2040() {
     example("rp2040", 2);
+    refusals("rp2040", 1);
+    returning("rp2040", 2);
     handlers("rp2040", 1);
     classes("rp2040");
+    rovers("rp2040");
+    services("rp2040", 2);
+    sub_priorities("rp2040", 2);
 }

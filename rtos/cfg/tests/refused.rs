@@ -1,4 +1,4 @@
-//! What cannot be is refused, with its file and line, before anything is built.
+//! Refused configurations: an error in a `.cfg` file is reported with its file and line, before anything is built.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -29,6 +29,15 @@ fn lines_that_are_not_the_application_s() {
     assert_eq!(said, "app.cfg:3: error: line 3 is the kernel's own (E_OBJ)");
     let said = refused("private-line", &line(27), &["--target", "a9"]);
     assert_eq!(said, "app.cfg:3: error: the line is 27, and must be from 32 to 95 (E_PAR)");
+}
+
+#[test]
+fn sub_priorities_of_what_is_none() {
+    let of = |text: &str| refused("sub-priorities", &format!("{TASK}{text}\n"), &[]);
+    assert_eq!(of("ENA_SPR(17);"), "app.cfg:3: error: the priority is 17, and must be from 1 to 16 (E_PAR)");
+    assert_eq!(of("ENA_SPR({ 5 });"), "app.cfg:3: error: the priority was expected; write ENA_SPR(priority); (E_PAR)");
+    assert_eq!(of("ENA_SPR(5, 6);"), "app.cfg:3: error: this is too much; write ENA_SPR(priority); (E_PAR)");
+    assert_eq!(of("CLASS(CLS_PRC1) { ENA_SPR(5); }"), "app.cfg:3: error: ENA_SPR is of no class (E_RSATR)");
 }
 
 #[test]
@@ -74,6 +83,14 @@ fn values_out_of_their_ranges() {
             "CRE_TSK(A, { 0, 0, task, 1, 65536, mine });",
             "the stack must be NULL: the kernel makes the memory itself (E_NOSPT)",
         ),
+        (
+            "CRE_TSK(A, { 0, 0, task, 1, 0, NULL });",
+            "the stack has 0 bytes, and this target needs at least 32768: TARGET_MIN_STKSZ, and what the task needs besides (E_PAR)",
+        ),
+        (
+            "CRE_MPF(A, { 0, 1, 8, area + 1, NULL });",
+            "'area + 1' is not the name of an array of MPF_T, nor NULL (E_NOSPT)",
+        ),
         ("CRE_SEM(A, { 0, 2, 1 });", "the number of resources is 2, and must be from 0 to 1 (E_PAR)"),
         ("CRE_PDQ(A, { 0, 4, 0, NULL });", "the lowest priority is 0, and must be from 1 to 16 (E_PAR)"),
         ("CRE_CYC(A, { 0, { TNFY_ACTTSK, B }, 0, 0 });", "the period is 0, and must be from 1 to 4000000000 (E_PAR)"),
@@ -99,7 +116,7 @@ fn values_out_of_their_ranges() {
         ("CRE_SEM(A, { 0, \"5\", 1 });", "a number was expected (E_PAR)"),
         (
             "CRE_TSK(A, { 0, 0, task, 5, 1LL << 40, NULL });",
-            "the size of the stack is 1099511627776, and must be from 32768 to 1073741824 (E_PAR)",
+            "the size of the stack is 1099511627776, and must be from 1 to 1073741824 (E_PAR)",
         ),
         ("DOMAIN(D) { CRE_SEM(A, { 0, 0, 1 }); }", "there is no block DOMAIN(…) { }; the only one is CLASS (E_RSFN)"),
         (
@@ -160,6 +177,20 @@ fn what_the_c_compiler_refuses() {
     assert!(refused("constant", "CRE_SEM(A, { TA_NULL, variable, 1 });").contains("is not constant"));
     assert!(refused("word", "CRE_SEM(E_OK, { TA_NULL, 0, 1 });").contains("a word of kernel.h already (E_OBJ)"));
     assert!(refused("function", "CRE_TSK(A, { 0, 0, nobody, 5, 65536, NULL });").contains("nobody"));
+}
+
+#[test]
+fn memory_that_does_not_fit_its_pool() {
+    let refused = |name: &str, area: &str| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("refused-{name}"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("area.h"), format!("extern {area};\n")).unwrap();
+        refused(name, &format!("{TASK}#include \"area.h\"\nCRE_MPF(P, {{ 0, 2, 20, area, NULL }});\n"), &[])
+    };
+    let said = refused("pool-type", "char area[48]");
+    assert!(said.contains("app.cfg:4: error:") && said.contains("not an array of MPF_T (E_PAR)"), "{said}");
+    let said = refused("pool-size", "MPF_T area[5]");
+    assert!(said.contains("app.cfg:4: error:") && said.contains("too small for the pool (E_PAR)"), "{said}");
 }
 
 #[test]

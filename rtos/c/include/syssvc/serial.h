@@ -1,11 +1,11 @@
-/* One serial port: what the program prints to and, on this machine, what its user types. On a board nothing comes in. */
+/*
+ * The serial port: one port, which prints and, on this machine, reads what the user types. On a board nothing comes in.
+ */
 #ifndef KIZAMI_SERIAL_H
 #define KIZAMI_SERIAL_H
 
 #include <kernel.h>
-
-#define TNUM_PORT 1
-#define SIO_PORTID 1
+#include "target_syssvc.h"
 
 /* How the port treats characters. The terminal does so itself, and these change nothing. */
 #define IOCTL_NULL 0U

@@ -1,2 +1,2 @@
-/* The messages of an application: see t_syslog.h. They are printed at once, so that there is no task for them. */
+/* The system log: see t_syslog.h. A message is printed at once, so no task is needed for it. */
 #include <t_syslog.h>

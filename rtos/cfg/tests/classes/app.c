@@ -1,4 +1,4 @@
-/* Whatever belongs to a class is where the class says, and goes nowhere else. */
+/* Classes: an object is where its class says, and goes nowhere else. */
 #include "app.h"
 #include <sil.h>
 #include <t_syslog.h>

@@ -1,4 +1,4 @@
-/* Each handler says what it was given; the main task waits for each in turn. */
+/* Handlers: each says what it was given; the main task waits for each in turn. */
 #include "app.h"
 #include <t_syslog.h>
 #include <stdlib.h>

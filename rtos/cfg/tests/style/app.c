@@ -1,4 +1,4 @@
-/* What the configuration says is what the kernel has. */
+/* A configuration in TOPPERS' style: the kernel has what the configuration says. */
 #include "app.h"
 #include <sil.h>
 #include <t_stdlib.h>
@@ -66,6 +66,8 @@ static void port(void)
 	ER closed = serial_ctl_por(SIO_PORTID, IOCTL_ECHO), opened = serial_opn_por(SIO_PORTID);
 	syslog(LOG_NOTICE, "a port: %d %d %d %d", closed, opened, serial_opn_por(SIO_PORTID), serial_rea_dat(2, &c, 1));
 	syslog(LOG_NOTICE, "written: %d", serial_wri_dat(SIO_PORTID, "to the port\n", 12));
+	/* Not only text: a byte of 0, one that ends a program in an emulator's protocol, and no UTF-8. */
+	syslog(LOG_NOTICE, "bytes: %d", serial_wri_dat(SIO_PORTID, "ab\0cd\x04\x04\xff\n", 9));
 	(void)serial_ref_por(SIO_PORTID, &state);
 	syslog(LOG_NOTICE, "unread: %u, closed: %d", state.reacnt, serial_cls_por(SIO_PORTID));
 }
@@ -103,6 +105,7 @@ void main_task(EXINF exinf)
 	syslog(LOG_NOTICE, "|%-5d|%5s|%05d|%x|%q|%c%%|", 42, "ab", -42, 0xbeefU, '!');
 	syslog(LOG_NOTICE, "%d, %s, %tu, %lx", (SYSTIM)7, itron_strerror(E_OBJ), (HRTCNT)9, 0x12345678L);
 	syslog(LOG_NOTICE, "%d%d%d%d%d%d%d%d", 1, 2, 3, 4, 5, 6, 7, 8);
+	syslog(LOG_NOTICE, "%s, %s, %s, %s", itron_strerror(E_OK), itron_strerror(7), itron_strerror(ERCD(E_COMM, -1)), itron_strerror(-100));
 	sections();
 	port();
 	syslog(LOG_DEBUG, "not printed");

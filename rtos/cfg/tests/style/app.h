@@ -1,3 +1,4 @@
+/* Definitions shared by the static configuration and the application. */
 #ifndef APP_H
 #define APP_H
 

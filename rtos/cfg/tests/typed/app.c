@@ -1,4 +1,4 @@
-/* Reads what is typed, as many characters at a time as -D says. */
+/* Reading the serial port: reads what is typed, as many characters at a time as -D says. */
 #include "app.h"
 #include <t_syslog.h>
 #include "syssvc/serial.h"

@@ -1,0 +1,9 @@
+/* Definitions shared by the static configuration and the application. */
+#include <kernel.h>
+#include "kernel_cfg.h"
+#include "target_test.h"
+
+extern void main_task(EXINF exinf);
+extern void faulty(EXINF exinf);
+extern void on_line(void);
+extern void on_exception(void *p_excinf);

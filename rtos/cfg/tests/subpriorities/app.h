@@ -1,0 +1,9 @@
+/* Definitions shared by the static configuration and the application. */
+#include <kernel.h>
+#include "kernel_cfg.h"
+
+#define STACK_SIZE (TARGET_MIN_STKSZ + 2048)
+#define ORDERED 10
+
+extern void main_task(EXINF exinf);
+extern void worker(EXINF exinf);
