@@ -1,8 +1,8 @@
-//! Blocks and functions whose bodies need not be Rust (yet).
+//! Blocks and functions whose bodies need not be valid Rust (yet).
 //!
-//! An attribute here looks at what its functions take and return, and never into their bodies. A body that cannot be parsed is
-//! passed on as it stands: the compiler says once, and better, what is wrong with it. Were the whole block given up instead, the
-//! one mistake would be followed by dozens: all that the attribute writes would be missing.
+//! An attribute of this crate reads the argument types and return types of functions, and never their bodies. A body that cannot
+//! be parsed is passed on as it stands: the compiler reports its error once, and better. If the attribute gave up the whole block
+//! instead, dozens of errors would follow that one, because all code that the attribute writes would be missing.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::{Block, Expr, ImplItem, ItemFn, ItemImpl, Result, Stmt};

@@ -1,4 +1,4 @@
-//! `#[gen_event]`.
+//! The attribute `#[gen_event]`: makes an event handler of a block of callbacks.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -26,6 +26,7 @@ const SHAPE: Shape = Shape {
         "code_change",
         "format_status",
     ],
+    may_stay: false,
     in_states: false,
     answer: |name| quote! { ::otp::event::IntoHandledReply<#name> },
 };
@@ -67,7 +68,7 @@ fn check(model: &Model, mut wrong: Problems) -> Result<()> {
 }
 
 fn code(model: &Model) -> TokenStream {
-    let (block, name, erlang) = (&model.block, &model.name, &model.module);
+    let (block, name) = (&model.block, &model.name);
     let (init_names, init_types) = split(&model.init);
     let begin = begin(&quote! { init }, model.init.waits, &quote! { #(#init_names),* });
     let taking = |method: &Method| {
@@ -102,6 +103,7 @@ fn code(model: &Model) -> TokenStream {
     let taken = model.of(Role::Event).flat_map(|method| split(method).1);
     let kind = quote! { Event(|| [#(<#taken as ::otp::Data>::erlang_type()),*].join(" | ")) };
     let (description, shown) = (description(model, &kind), shown(model));
+    let module = model.module();
     let done = quote! { ::core::result::Result::<::otp::vm::Term<'a>, ::otp::Malformed> };
     let parameters = quote! {
         otp_host: &mut ::otp::host::Host<Self>,
@@ -112,7 +114,8 @@ fn code(model: &Model) -> TokenStream {
         #block
 
         impl ::otp::event::EventHandler for #name {
-            const MODULE: &'static str = #erlang;
+            #module
+
             type Argument = (#(#init_types,)*);
             type Farewell = #farewell;
         }
@@ -165,7 +168,7 @@ fn code(model: &Model) -> TokenStream {
 
         ::otp::private::inventory::submit! {
             ::otp::process::Behaviour {
-                name: #erlang,
+                module: <#name as ::otp::event::EventHandler>::module,
                 at: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 init: ::otp::event::start::<#name>,
                 restore: ::core::option::Option::Some(::otp::event::restore::<#name>),

@@ -1,4 +1,4 @@
-//! `#[gen_server]`.
+//! The attribute `#[gen_server]`: makes a gen_server of a block of callbacks.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -15,6 +15,7 @@ const SHAPE: Shape = Shape {
     init: "fn init(argument) -> Init<Self>",
     types: &[],
     taken: &["start_link", "start_link_as", "start_pool", "call"],
+    may_stay: true,
     in_states: false,
     answer: |_| quote! { ::otp::IntoReply },
 };
@@ -49,7 +50,7 @@ fn check(model: &Model, mut wrong: Problems) -> Result<()> {
 }
 
 fn code(model: &Model) -> TokenStream {
-    let (block, name, erlang) = (&model.block, &model.name, &model.module);
+    let (block, name) = (&model.block, &model.name);
     let argument_names = names(&model.init);
     let begin = if model.init.waits {
         quote! { ::otp::host::Begin::Later(::std::boxed::Box::pin(Self::init(#(#argument_names),*))) }
@@ -149,7 +150,7 @@ fn code(model: &Model) -> TokenStream {
 
         ::otp::private::inventory::submit! {
             ::otp::process::Behaviour {
-                name: #erlang,
+                module: <#name as ::otp::Startable>::module,
                 at: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 init: ::otp::server::start::<#name>,
                 restore: ::core::option::Option::Some(::otp::server::restore::<#name>),

@@ -1,5 +1,5 @@
-//! The attributes of `kizami-otp`. Each reads what the user wrote into a model (`behaviour::Model`) and writes the code
-//! from that; what is wrong is said at the place in the user's file where it is wrong, all of it at once.
+//! The attributes of `kizami-otp`. Each attribute reads the user's code into a model (`behaviour::Model`) and writes code from
+//! the model. All errors are reported at once, each at its place in the user's file.
 
 mod behaviour;
 mod bodies;
@@ -45,5 +45,11 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Gives a struct or an enum its form in Erlang; see the documentation of `otp::Data`.
 #[proc_macro_derive(Data, attributes(otp))]
 pub fn data(item: TokenStream) -> TokenStream {
-    data::expand(item.into()).into()
+    data::expand(item.into(), data::Way::Data).into()
+}
+
+/// Lets a struct or an enum go over to the next build with the state that holds it; see the documentation of `otp::Carry`.
+#[proc_macro_derive(Carry, attributes(otp))]
+pub fn carry(item: TokenStream) -> TokenStream {
+    data::expand(item.into(), data::Way::Carry).into()
 }

@@ -1,11 +1,13 @@
-//! `#[otp::test]`.
+//! The attribute `#[otp::test]`: makes a test in a VM of a function.
 //!
-//! The function lies in a block of its own, and beside it, for `cargo test` only, an ignored test of the same name, which says
+//! The function lies in a block of its own. Beside it, for `cargo test` only, lies an ignored test of the same name, which says
 //! where the function is run.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, Expr, ExprLit, ItemFn, Lit, Meta, Result};
+
+use crate::behaviour::plain;
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     match read(arguments, item.clone()) {
@@ -59,7 +61,7 @@ fn expected(meta: &Meta) -> String {
 
 fn code(function: &ItemFn, ignored: bool, panics: Option<&str>) -> TokenStream {
     let name = &function.sig.ident;
-    let text = name.to_string();
+    let text = plain(name);
     let panics = match panics {
         Some(panics) => quote! { ::core::option::Option::Some(#panics) },
         None => quote! { ::core::option::Option::None },

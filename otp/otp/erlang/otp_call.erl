@@ -1,18 +1,13 @@
-%% Whom a message goes to, and calls: the request, and what came of it, which is
+%% Calls: finding the process that an address names, the request, and its outcome, which is one of
 %%
 %%   {Tag, Reply}       the answer as it came
 %%   {down, Reason}     the end of whoever was asked
 %%   timeout            nothing, as long as the call had time
 -module('MODULE_call').
 
--export([send/2, whom/1, here/1, watch/2, ask/2, call/3, call_watched/5, late/2]).
+-export([whom/1, here/1, watch/2, ask/2, call/3, call_watched/5, late/2]).
 %% An alias is asked for by a pair that is no list.
 -dialyzer({no_improper_lists, [ask/2, call/3, call_watched/5]}).
-
-%% Sends to whatever a message can be sent to, or to nobody.
-send({global, Name}, Message) -> catch global:send(Name, Message);
-send({via, Module, Name}, Message) -> catch Module:send(Name, Message);
-send(To, Message) -> catch erlang:send(To, Message).
 
 %% A process that stands for what is called: calls and monitors know no global names.
 whom({global, Name}) -> found(global:whereis_name(Name));
@@ -39,7 +34,9 @@ ask(To, Request) ->
                 true -> {down, calling_self};
                 false ->
                     Ref = watch(Process, [{alias, reply_demonitor}]),
-                    catch erlang:send(Process, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect]),
+                    try erlang:send(Process, {'$gen_call', {self(), [alias | Ref]}, Request}, [noconnect])
+                    catch error:badarg -> nobody
+                    end,
                     Ref
             end
     end.

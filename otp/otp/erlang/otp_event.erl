@@ -1,4 +1,4 @@
-%% What the callback modules of the handlers of events have in common.
+%% The common part of the callback modules of event handlers.
 %%
 %% The process is gen_event's, and may have handlers of others. The state of one of ours is {?MODULE, Slot}: this module, of the
 %% build that the handler belongs to, and the reference to the state itself. {event, Event}, {call, Request} or {info, Message}
@@ -13,7 +13,7 @@
 %%   dirty_cpu, dirty_io                ask again on a scheduler that may be held up
 -module('MODULE_event').
 
--export([init/2, event/3, call/3, info/2, terminate/2, code_change/3, format_status/1, shown/1]).
+-export([init/2, event/3, call/3, info/2, terminate/2, code_change/3, format_status/1, shown/1, carried/1]).
 
 init(Number, Arguments) ->
     try 'MODULE':init(Number, Arguments) of
@@ -76,12 +76,12 @@ settled(dirty_io, Message, Slot) -> settled('MODULE':handle_dirty_io(Slot, Messa
 settled(Result, _Message, Slot) -> 'MODULE_wait':settle(Result, Slot).
 
 warn(Module, Kind, Message, Why) ->
-    logger:warning(#{label => {otp, unknown_event}, module => Module, name => self(), type => Kind, event => Message,
-                     reason => Why},
+    logger:warning(#{label => {otp, unknown_event}, module => Module, name => self(), type => Kind, 
+                     event => 'MODULE_bounded':term(Message), reason => Why},
                    #{domain => [otp], report_cb => fun report/1}).
 
 report(#{module := Module, name := Name, type := Kind, event := Event, reason := Why}) ->
-    {"~tp, a handler of ~tp, has nobody for the ~tp ~tp: ~ts", [Module, Name, Kind, Event, Why]}.
+    {"~tp, a handler of ~tp, has nobody for the ~tp ~0tp: ~ts", [Module, Name, Kind, Event, Why]}.
 
 %% What the handler leaves, to who deletes it or takes its place.
 terminate(Why, {_, Slot}) ->
@@ -90,12 +90,12 @@ terminate(Why, {_, Slot}) ->
 
 %% To another build, in two steps or in one: see code_change/4 in MODULE_statem.
 code_change(_Own, State = {Old, Slot}, {otp_prepare, Native, Number}) ->
-    case Native:successor(Number, Old:shown(Slot)) of
+    case Native:successor(Number, Old:carried(Slot)) of
         {ok, Next} ->
             put({'$otp_next', Slot}, Next),
             {ok, State};
         {error, Why} ->
-            {error, Why}
+            {error, 'MODULE':stays(Why, Old)}
     end;
 code_change(_Number, State = {_, Slot}, otp_back) ->
     erase({'$otp_next', Slot}),
@@ -106,8 +106,9 @@ code_change(_Number, {_Old, Slot}, {otp_commit, _Native, _, _Options}) ->
     Next = {_, _} = erase({'$otp_next', Slot}),
     adopted(Next);
 code_change(Number, {Old, Slot}, _Extra) ->
-    case 'MODULE':successor(Number, Old:shown(Slot)) of
+    case 'MODULE':successor(Number, Old:carried(Slot)) of
         {ok, Next} -> adopted(Next);
+        {error, {no_form, Why}} -> {error, Why};
         {error, Why} -> {error, Why}
     end.
 
@@ -116,9 +117,13 @@ adopted({Slot, Orders}) ->
     {ok, {?MODULE, Slot}}.
 
 format_status(Status) ->
-    maps:map(fun(state, {_, Slot}) -> shown(Slot); (_, Value) -> Value end, Status).
+    maps:map(fun(state, {_, Slot}) -> 'MODULE':shown(Slot); (_, Value) -> 'MODULE_bounded':term(Value) end, Status).
 
+%% All of it, for another build.
 shown(Slot) ->
     try 'MODULE':on(Slot, state)
     catch _:_ -> '(a callback has it)'
     end.
+
+%% The state for another build; where there is none to give, an error.
+carried(Slot) -> 'MODULE':on(Slot, carry).

@@ -1,14 +1,16 @@
-%% The processes of an application, and how they go over to this build: all together, or none. See MODULE_upgrade.
+%% Moving the processes of an application to this build: all that can go over together, or none. See MODULE_upgrade.
 -module('MODULE_move').
 
--export([processes_of/1, round/3, stragglers/4, handlers/1, behaviour/1, family/1]).
--export([fail/2, name/1, now_ms/0, reason/1, text/2]).
+-export([processes_of/1, round/4, stragglers/5, handlers/1, behaviour/1, family/1, text_of/1]).
+-export([fail/2, alike/1, name/1, names/1, now_ms/0, reason/1, text/2]).
 
-%% An alias is asked for by a pair that is no list; an application may have no behaviour of one of the kinds.
--dialyzer([{no_improper_lists, ask/2}, {no_match, jobs/1}]).
+%% An alias is asked for by a pair that is no list; an application may have no behaviour of one of the kinds, and none that stays.
+-dialyzer([{no_improper_lists, ask/2}, {no_match, [jobs/1, round/4]}, {no_unused, [rests/1, build_of/1]}]).
 
 %% How long it is waited for a process that is suspended, and only has its own work to do.
 -define(OWN_WORK, 60000).
+%% How long it is waited for one that is not, to say what it is.
+-define(STATUS, 1000).
 %% How often it is looked whether suspended processes keep others from coming to an end.
 -define(LOOK, 20).
 
@@ -50,6 +52,9 @@ behaviour(Module) ->
         false -> {gone, none, []}
     end.
 
+%% A number for the text of a behaviour's callbacks in this build.
+text_of(Module) -> proplists:get_value(Module, texts()).
+
 %% The native module of the build of this application that a module belongs to, or none.
 family(Module) ->
     case split(Module) of
@@ -70,33 +75,92 @@ split(Module) ->
 
 %% ---------------------------------------------------------------- one round: suspend, prepare, go over, go on
 
-%% #{Pid => What} of those that were moved, a word on those that were not, and how long in nanoseconds; Switch is done when
-%% nothing else can fail any more.
-round(All, Deadline, Switch) ->
-    Those = [One || One = {Kind, _, _} <- All, lists:member(Kind, [server, statem, pool, manager])],
+%% moved: #{Pid => What} of those that go on in this build; stays: {{Pid, About}, Half, Why} of those that do not, each with the module of its
+%% build that it is in, where Why is restart of those that are to be started anew; failed: a word on those that should have; suspended: for
+%% how many nanoseconds at most; ready: what Ready gave, which is done when all are suspended. Switch is done when nothing else can fail
+%% any more. Where the mode is strict none may stay.
+round(All, Deadline, Mode, {Ready, Switch}) ->
+    {Left, Those} = lists:partition(fun is_left/1, [One || One = {Kind, _, _} <- All, lists:member(Kind, [server, statem, pool, manager])]),
+    Resting = [Stay || One <- Left, Stay <- rests(One)],
+    Mode =/= strict orelse Resting =:= [] orelse throw({failed, cannot([{Job, Why} || {Job, _, Why} <- Resting])}),
     Since = suspend([Pid || {_, Pid, _} <- Those], Deadline),
     try
         Jobs = [Job || One = {_, Pid, _} <- Those, is_map_key(Pid, Since), Job <- jobs(One)],
-        try
-            case [{Job, Why} || {Job, {error, Why}} <- each(Jobs, fun prepare/1)] of
-                [] -> Switch();
-                Wrong -> throw({failed, cannot(Wrong) ++ advice(Wrong)})
-            end
+        {Told, Stays} = try
+            Before = Ready(),
+            {Stay, Wrong} = outcomes(each(Jobs, fun prepare/1), Mode),
+            Wrong =:= [] orelse throw({failed, cannot(Wrong) ++ advice(Wrong)}),
+            Switch(),
+            {Before, Stay}
         catch
             Class:Reason:Stack ->
                 _ = each(Jobs, fun({Module, _, _, _}) -> {change_code, Module, undefined, otp_back} end),
                 erlang:raise(Class, Reason, Stack)
         end,
-        each(Jobs, fun commit/1)
+        {Told, Stays, each(Jobs -- [Job || {Job, _, _} <- Stays], fun commit/1)}
     of
-        Done ->
+        {First, Staying, Done} ->
             Now = now_ns(),
-            {maps:from_list([{Pid, What} || {{Pid, {_, _, _, What}}, ok} <- Done]),
-             [{"warning", Text} || {_, Text} <- cannot([{Job, Why} || {Job, {error, Why}} <- Done])],
-             lists:max([0 | [Now - Then || Then <- maps:values(Since)]])}
+            #{ready => First,
+              moved => maps:from_list([{Pid, What} || {{Pid, {_, _, _, What}}, ok} <- Done]),
+              stays => Resting ++ Staying,
+              failed => [{"warning", Text} || {_, Text} <- cannot([{Job, Why} || {Job, {error, Why}} <- Done])],
+              suspended => lists:max([0 | [Now - Then || Then <- maps:values(Since)]])}
     after
         resume(maps:keys(Since))
     end.
+
+%% Whether its behaviour says that its processes stay. They are not suspended: what they do may take as long as it likes.
+is_left({Kind, _, Module}) when Kind =:= server; Kind =:= statem ->
+    {_, _, Options} = behaviour(Module),
+    lists:member({on_upgrade, stay}, Options);
+is_left(_) ->
+    false.
+
+%% Nothing of one that began in this build.
+rests({_, Pid, Module}) ->
+    case build_of(Pid) of
+        'MODULE' -> [];
+        Build ->
+            {_, Number, Options} = behaviour(Module),
+            [{{Pid, {Module, Number, Options, atom_to_list(Module)}}, Build, <<"its behaviour says so (on_upgrade = stay)">>}]
+    end.
+
+%% The native module of the build that a process is in, as what it does shows it, or as it says itself; unknown where neither does.
+build_of(Pid) ->
+    Stack = case process_info(Pid, current_stacktrace) of
+        {_, Places} -> [Build || {Module, _, _, _} <- Places, Build <- [family(Module)], Build =/= none];
+        undefined -> []
+    end,
+    case Stack of
+        [Build | _] -> Build;
+        [] ->
+            try {sys:get_status(Pid, ?STATUS), state(Pid)} of
+                {{status, Pid, {module, gen_statem}, _}, {_State, {Half, _Slot}}} -> family(Half);
+                {{status, Pid, {module, Native}, _}, _} when Native =/= gen_statem -> family(Native);
+                _ -> unknown
+            catch
+                exit:_ -> unknown
+            end
+    end.
+
+%% What came of the first step: who stays, and what is wrong.
+outcomes(Answers, Mode) ->
+    lists:foldr(fun
+        ({Job, {error, Why}}, {Stay, Wrong}) ->
+            case stays(Why) of
+                {Half, Reason} when Mode =/= strict; Reason =:= restart -> {[{Job, Half, Reason} | Stay], Wrong};
+                _ -> {Stay, [{Job, Why} | Wrong]}
+            end;
+        (_, All) ->
+            All
+    end, {[], []}, Answers).
+
+%% {Half, Why} of one that may stay in its build, however sys(3) wraps that.
+stays({stays, Half, Why}) -> {Half, Why};
+stays({error, Why}) -> stays(Why);
+stays({'EXIT', {{badmatch, {error, Why}}, _}}) -> stays(Why);
+stays(_) -> no.
 
 %% {Pid, {Module, Number, Options, What}}: what is to go over in a suspended process.
 jobs({pool, Pid, Module}) ->
@@ -130,7 +194,9 @@ state(Pid) ->
         State -> State
     end.
 
-prepare({Module, Number, _, _}) -> {change_code, Module, undefined, {otp_prepare, 'MODULE', Number}}.
+prepare({Module, Number, Options, _}) ->
+    How = proplists:get_value(on_upgrade, Options, Number),
+    {change_code, Module, undefined, {otp_prepare, 'MODULE', How}}.
 
 commit({Module, Number, Options, _}) -> {change_code, Module, undefined, {otp_commit, 'MODULE', Number, Options}}.
 
@@ -204,24 +270,24 @@ doing(Pid) ->
         undefined -> "nothing any more"
     end.
 
-%% Processes that began in the build before while the others went over.
-stragglers(_Known, _Done, _Time, 0) ->
-    {#{}, []};
-stragglers(Known, Done, Time, Rounds) ->
-    case [One || One = {_, Pid, _} <- processes_of(Known), not is_map_key(Pid, Done), not is_here(One)] of
-        [] ->
-            {#{}, []};
-        Others ->
-            try round(Others, now_ms() + Time, fun() -> ok end) of
-                {Moved, Stuck, _} when map_size(Moved) =:= 0 ->
-                    {#{}, Stuck};
-                {Moved, Stuck, _} ->
-                    {Late, Failed} = stragglers(Known, maps:merge(Done, Moved), Time, Rounds - 1),
-                    {maps:merge(Moved, Late), Stuck ++ Failed}
-            catch
-                throw:{failed, Lines} ->
-                    {#{}, [{"warning", "begun meanwhile, and left in the build before: " ++ Text} || {_, Text} <- Lines]}
+%% Processes that began in the build before while the others went over: what round/4 says of them, but for the time.
+stragglers(_Known, Done, _Time, _Mode, 0) ->
+    Done;
+stragglers(Known, #{moved := Moved, stays := Stays, failed := Failed} = Done, Time, Mode, Rounds) ->
+    Seen = maps:merge(Moved, maps:from_list([{Pid, stays} || {{Pid, _}, _, _} <- Stays])),
+    Others = [One || One = {_, Pid, _} <- processes_of(Known), not is_map_key(Pid, Seen), not is_here(One)],
+    try Others =/= [] andalso round(Others, now_ms() + Time, Mode, {fun() -> [] end, fun() -> ok end}) of
+        false ->
+            Done;
+        #{moved := Late, stays := Stay, failed := Stuck} ->
+            Now = Done#{moved := maps:merge(Moved, Late), stays := Stays ++ Stay, failed := Failed ++ Stuck},
+            case map_size(Late) of
+                0 -> Now;
+                _ -> stragglers(Known, Now, Time, Mode, Rounds - 1)
             end
+    catch
+        throw:{failed, Lines} ->
+            Done#{failed := Failed ++ [{"warning", "begun meanwhile, and left in the build before: " ++ Text} || {_, Text} <- Lines]}
     end.
 
 %% Whether it is known to be in this build.
@@ -236,11 +302,13 @@ fail(Format, Values) -> throw({failed, [{"error", text(Format, Values)}]}).
 
 %% Why processes cannot go over, once for those of a kind that say the same.
 cannot(Wrong) ->
-    Told = lists:foldl(fun({{Pid, {_, _, _, What}}, Why}, All) ->
-        maps:update_with({What, reason(Why)}, fun(Pids) -> [Pid | Pids] end, [Pid], All)
-    end, #{}, Wrong),
-    [{"error", text("~ts (~ts~ts) cannot go over: ~ts", [What, name(lists:last(Pids)), more(length(Pids) - 1), Why])}
-     || {{What, Why}, Pids} <- lists:sort(maps:to_list(Told))].
+    [{"error", text("~ts (~ts) cannot go over: ~ts", [What, names(Names), Why])}
+     || {{What, Why}, Names} <- alike([{{What, reason(Why)}, name(Pid)} || {{Pid, {_, _, _, What}}, Why} <- Wrong])].
+
+%% The second of the pairs that have the same first, in the order of the firsts.
+alike(Pairs) ->
+    Add = fun({First, Second}, All) -> maps:update_with(First, fun(Seconds) -> [Second | Seconds] end, [Second], All) end,
+    lists:sort(maps:to_list(lists:foldl(Add, #{}, Pairs))).
 
 %% What to do about states of another form.
 advice(Wrong) ->
@@ -248,12 +316,17 @@ advice(Wrong) ->
               "`#[upgrade] fn from_old(old: Old) -> Self`, where Old derives otp::Data"}
      || lists:any(fun({_, Why}) -> lists:prefix("expected ", reason(Why)) end, Wrong)].
 
-more(0) -> "";
-more(Number) -> text(" and ~b more", [Number]).
+%% The first, and how many more there are.
+names(Names) ->
+    case lists:reverse(Names) of
+        [One] -> One;
+        [One | More] -> text("~ts and ~b more", [One, length(More)])
+    end.
 
 reason({'EXIT', {{badmatch, {error, Why}}, _}}) -> reason(Why);
 reason({'EXIT', {Why, _Stack}}) -> reason(Why);
 reason({error, Why}) -> reason(Why);
+reason({stays, _Half, Why}) -> reason(Why);
 reason({panic, Message, File, Line}) -> text("it panicked at ~ts:~b: ~ts", [File, Line, Message]);
 reason({panic, Message, File, Line, _Trace}) -> reason({panic, Message, File, Line});
 reason(Why) when is_binary(Why) -> text("~ts", [Why]);

@@ -1,4 +1,4 @@
-%% The native half of an application, and the loop of its gen_servers.
+%% The native module of an application, and the loop of its gen_servers.
 %%
 %% Each build of an application has a module like this one of its own, named as its library (MODULE below is replaced by
 %% that name), so the running build stays where it is when the next one is loaded.
@@ -26,23 +26,23 @@
 %% A panic comes out of them as an error and ends the process, as a wrong match would.
 -module('MODULE').
 
--export([start/5, start_link/5, enter/6, enter_pool/6, woken/1, successor/2, adopt/3, leave/4]).
+-export([start/5, start_link/5, enter/6, enter_pool/6, woken/1, shown/1, successor/2, adopt/3, leave/4, stays/2]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
--export([init/2, restore/2, place/1, on/2, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0, observe/2]).
--export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2]).
+-export([init/2, restore/2, place/1, on/2, state/1, resume/2, work_cpu/2, work_io/2, tests/1, test/1, realtime/0, observe/2]).
+-export([handle/2, handle_dirty_cpu/2, handle_dirty_io/2, let_go/1, watch/3, kept/2]).
 -on_load(load/0).
 
--nifs([init/2, restore/2, place/1, message/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, resume/2, work_cpu/2, work_io/2,
-       tests/1, test/1, realtime/0, observe/2]).
+-nifs([init/2, restore/2, place/1, message/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, state/1, resume/2, work_cpu/2,
+       work_io/2, let_go/1, watch/3, kept/2, tests/1, test/1, realtime/0, observe/2]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
                options :: [option()], slot :: reference(), place :: non_neg_integer(), debug = [] :: [sys:debug_option()],
                time = infinity :: timeout()}).
 
 %% What a behaviour is beside its callbacks: whether it has work after its start or before its end, traps exits, how its
-%% process is spawned.
--type option() :: started | terminate | trap_exit | {spawn, [term()]}.
+%% process is spawned, and what becomes of it at an upgrade, if not that its state goes over.
+-type option() :: started | terminate | trap_exit | {spawn, [term()]} | {on_upgrade, stay | restart}.
 
 load() ->
     case erlang:load_nif(filename:rootname(code:which(?MODULE)), 0) of
@@ -56,10 +56,25 @@ load() ->
 
 %% Starts the behaviour that has this number in the library; Module is its own module.
 start_link(Module, Number, Name, Argument, Options) ->
-    proc_lib:start_link(?MODULE, enter, [self(), Module, Number, Name, Argument, Options], infinity, spawned(Options)).
+    case bearer(Name) of
+        undefined ->
+            proc_lib:start_link(?MODULE, enter, [self(), Module, Number, Name, Argument, Options], infinity, spawned(Options));
+        Pid ->
+            {error, {already_started, Pid}}
+    end.
 
 start(Module, Number, Name, Argument, Options) ->
-    proc_lib:start(?MODULE, enter, [self(), Module, Number, Name, Argument, Options], infinity, spawned(Options)).
+    case bearer(Name) of
+        undefined ->
+            proc_lib:start(?MODULE, enter, [self(), Module, Number, Name, Argument, Options], infinity, spawned(Options));
+        Pid ->
+            {error, {already_started, Pid}}
+    end.
+
+%% Who has the name already. As in gen_server, no process is made then, whose end the starter would be told.
+bearer(undefined) -> undefined;
+bearer({local, Name}) -> whereis(Name);
+bearer({global, Name}) -> global:whereis_name(Name).
 
 spawned([]) -> [];
 spawned(Options) -> proplists:get_value(spawn, Options, []).
@@ -75,21 +90,33 @@ enter(Starter, Module, Number, Name, Argument, Options) ->
                     begin_with(self({Starter, name(Name), Module, Number, Options, infinity}, Slot, Place, []));
                 ignore ->
                     unregister_name(Name),
-                    proc_lib:init_ack(Starter, ignore),
-                    exit(normal);
+                    init_fail(Starter, ignore, {exit, normal});
                 {stop, Reason} ->
                     unregister_name(Name),
-                    proc_lib:init_ack(Starter, {error, Reason}),
-                    exit(Reason)
+                    init_fail(Starter, {error, Reason}, {exit, Reason})
             catch
                 error:Error:Stack ->
                     {Reason, Bare} = 'MODULE_wait':plain(Error, Stack),
                     unregister_name(Name),
-                    proc_lib:init_ack(Starter, {error, Reason}),
-                    erlang:raise(error, Reason, Bare)
+                    init_fail(Starter, {error, Reason}, {error, Reason, Bare})
             end;
         {false, Pid} ->
-            proc_lib:init_ack(Starter, {error, {already_started, Pid}})
+            init_fail(Starter, {error, {already_started, Pid}}, {exit, normal})
+    end.
+
+%% The end of a process that does not come to be, as gen_server has it: since OTP 26 the starter's call returns when the process has ended,
+%% and takes its exit signal with it; before, that is a message of the starter's if it traps exits.
+-spec init_fail(pid(), term(), {exit, term()} | {error, term(), erlang:stacktrace()}) -> no_return().
+init_fail(Starter, Return, Exception) ->
+    case erlang:function_exported(proc_lib, init_fail, 3) of
+        true ->
+            apply(proc_lib, init_fail, [Starter, Return, Exception]);
+        false ->
+            proc_lib:init_ack(Starter, Return),
+            case Exception of
+                {exit, Reason} -> exit(Reason);
+                {error, Reason, Stack} -> erlang:raise(error, Reason, Stack)
+            end
     end.
 
 %% A child of a pool: it answers whoever asked for it. One that is started anew may find nobody waiting any more.
@@ -98,17 +125,17 @@ enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
     has(trap_exit, Options) andalso process_flag(trap_exit, true),
     try initial(init(Number, Argument)) of
         {ok, Slot, Place} ->
-            answer(From, {ok, self()}),
+            'MODULE_pool':answer(From, Pool, {ok, self()}),
             begin_with(self({Pool, self(), Module, Number, Options, infinity}, Slot, Place, []));
         ignore ->
-            answer(From, ignore),
+            'MODULE_pool':answer(From, Pool, ignore),
             exit({shutdown, {'$otp_no_start', ignore}});
         {stop, Reason} ->
-            no_start(Start, Reason, Reason)
+            no_start(Start, Pool, Reason, Reason)
     catch
         error:Error:Stack ->
             Why = {Reason, _} = 'MODULE_wait':plain(Error, Stack),
-            no_start(Start, Reason, Why)
+            no_start(Start, Pool, Reason, Why)
     end.
 
 begin_with(Self = #self{options = Options}) ->
@@ -118,14 +145,11 @@ begin_with(Self = #self{options = Options}) ->
     end.
 
 %% What never ran is not started anew; what ran once is, until it is too often.
-no_start({again, _From}, _Reason, Why) ->
+no_start({again, _From}, _Pool, _Reason, Why) ->
     exit(Why);
-no_start({first, From}, Reason, _Why) ->
-    answer(From, {error, Reason}),
+no_start({first, From}, Pool, Reason, _Why) ->
+    'MODULE_pool':answer(From, Pool, {error, Reason}),
     exit({shutdown, {'$otp_no_start', Reason}}).
-
-answer(nobody, _Answer) -> ok;
-answer(From, Answer) -> gen:reply(From, Answer).
 
 initial({Slot, Place, ok}) ->
     {ok, Slot, Place};
@@ -152,9 +176,14 @@ register_name({global, Name}) ->
         no -> {false, global:whereis_name(Name)}
     end.
 
-unregister_name({local, Name}) -> catch unregister(Name);
-unregister_name({global, Name}) -> catch global:unregister_name(Name);
-unregister_name(undefined) -> ok.
+unregister_name(Name) ->
+    try unregistered(Name)
+    catch _:_ -> ok
+    end.
+
+unregistered({local, Name}) -> unregister(Name);
+unregistered({global, Name}) -> global:unregister_name(Name);
+unregistered(undefined) -> ok.
 
 name(undefined) -> self();
 name({local, Name}) -> Name;
@@ -278,7 +307,7 @@ other({unknown, Why, Send}, Message, Self) ->
     other({unknown, Why}, Message, sent(Send, Self));
 other({unknown, Why}, Message, Self) ->
     logger:warning(#{label => {otp, unknown_message}, module => Self#self.module, name => Self#self.name,
-                     message => Message, reason => Why},
+                     message => 'MODULE_bounded':term(Message), reason => Why},
                    #{domain => [otp], report_cb => fun report/1}),
     next(Self).
 
@@ -304,11 +333,13 @@ traced(_Event, Self = #self{debug = []}) ->
 traced(Event, Self = #self{debug = Debug, name = Name}) ->
     Self#self{debug = sys:handle_debug(Debug, fun print/3, Name, Event)}.
 
-print(Device, {in, Message}, Name) -> io:format(Device, "*DBG* ~tp got ~tp~n", [Name, Message]);
-print(Device, {out, Message, To}, Name) -> io:format(Device, "*DBG* ~tp sent ~tp to ~tp~n", [Name, Message, To]).
+print(Device, {in, Message}, Name) ->
+    io:format(Device, "*DBG* ~tp got ~0tp~n", [Name, 'MODULE_bounded':term(Message)]);
+print(Device, {out, Message, To}, Name) ->
+    io:format(Device, "*DBG* ~tp sent ~0tp to ~tp~n", [Name, 'MODULE_bounded':term(Message), To]).
 
 report(#{module := Module, name := Name, message := Message, reason := Why}) ->
-    {"~tp (~tp) has nobody for the message ~tp: ~ts", [Module, Name, Message, Why]}.
+    {"~tp (~tp) has nobody for the message ~0tp: ~ts", [Module, Name, Message, Why]}.
 
 %% ---------------------------------------------------------------- the end
 
@@ -333,13 +364,23 @@ failed(Class, Error, Stack, Message, Self) ->
 %% As gen_server tells it, so that whatever reads such reports reads this one. Where none is wanted, none is made.
 log_end(Reason, Message, #self{slot = Slot, name = Name, debug = Debug}) ->
     _ = logger:allow(error, ?MODULE) andalso
-        logger:error(#{label => {gen_server, terminate}, name => Name, last_message => Message, state => shown(Slot),
-                       log => sys:get_log(Debug), reason => Reason, client_info => undefined, process_label => undefined},
+        logger:error(#{label => {gen_server, terminate}, name => Name, last_message => 'MODULE_bounded':term(Message),
+                       state => shown(Slot), log => logged(Debug), reason => bounded(Reason), client_info => undefined,
+                       process_label => undefined},
                      #{domain => [otp], report_cb => fun gen_server:format_log/2,
                        error_logger => #{tag => error, report_cb => fun gen_server:format_log/1}}).
 
+%% The reason of a failure comes with its stack, which is read as one.
+bounded({Reason, Stack = [_ | _]}) -> {'MODULE_bounded':term(Reason), 'MODULE_bounded':stack(Stack)};
+bounded(Reason) -> 'MODULE_bounded':term(Reason).
+
+%% What sys(3) was told to note, which is a list.
+logged(Debug) ->
+    'MODULE_bounded':term(sys:get_log(Debug)).
+
+%% For people: of a large state, the beginning. To have all of it as a term may take long.
 shown(Slot) ->
-    try on(Slot, state)
+    try 'MODULE_bounded':term(state(Slot))
     catch _:_ -> '(a callback has it)'
     end.
 
@@ -365,12 +406,12 @@ system_terminate(Reason, Parent, Debug, {Native, Next, Module, Number, Name, Opt
 system_code_change(Misc, _Module, _OldVsn, {otp_prepare, ?MODULE, _Number}) ->
     {ok, Misc};
 system_code_change(Self = #self{slot = Slot}, _Module, _OldVsn, {otp_prepare, Native, Number}) ->
-    case Native:successor(Number, on(Slot, state)) of
+    case Native:successor(Number, on(Slot, carry)) of
         {ok, Next} ->
             put({'$otp_next', Slot}, Next),
             {ok, Self};
         {error, Why} ->
-            {error, Why}
+            {error, stays(Why, ?MODULE)}
     end;
 system_code_change(Misc, _Module, _OldVsn, {otp_commit, ?MODULE, _Number, _Options}) ->
     {ok, Misc};
@@ -383,7 +424,14 @@ system_code_change(Self = #self{}, _Module, _OldVsn, otp_back) ->
 system_code_change(Misc, _Module, _OldVsn, _Extra) ->
     {ok, Misc}.
 
-%% {Slot, Orders} of a process that goes on from the state that one of another build has; the orders are those of what made it.
+%% What stays is in this module of this build.
+stays({no_form, Why}, Module) -> {stays, Module, Why};
+stays(Why, _Module) -> Why.
+
+%% {Slot, Orders} of a process that goes on from the state that one of another build has; the orders are those of what made it. {no_form, Why}
+%% is the error of one that may stay in its build: its state has no form, or its behaviour asks for a restart.
+successor(restart, _State) ->
+    {error, {no_form, restart}};
 successor(Number, State) ->
     case restore(Number, State) of
         {ok, Slot} -> {ok, {Slot, []}};
@@ -427,7 +475,7 @@ system_replace_state(Replace, Self = #self{slot = Slot}) ->
 
 format_status(_Opt, [_Dictionary, SysState, Parent, Debug, #self{slot = Slot, name = Name, module = Module}]) ->
     [{header, gen:format_status_header("Status for generic server", Name)},
-     {data, [{"Status", SysState}, {"Parent", Parent}, {"Logged events", sys:get_log(Debug)}, {"Module", Module}]},
+     {data, [{"Status", SysState}, {"Parent", Parent}, {"Logged events", logged(Debug)}, {"Module", Module}]},
      {data, [{"State", shown(Slot)}]}].
 
 %% ---------------------------------------------------------------- native
@@ -440,9 +488,13 @@ handle(_Slot, _Message) -> erlang:nif_error(not_loaded).
 handle_dirty_cpu(_Slot, _Message) -> erlang:nif_error(not_loaded).
 handle_dirty_io(_Slot, _Message) -> erlang:nif_error(not_loaded).
 on(_Slot, _Event) -> erlang:nif_error(not_loaded).
+state(_Slot) -> erlang:nif_error(not_loaded).
 resume(_Slot, _Events) -> erlang:nif_error(not_loaded).
 work_cpu(_Slot, _Number) -> erlang:nif_error(not_loaded).
 work_io(_Slot, _Number) -> erlang:nif_error(not_loaded).
+let_go(_Descriptor) -> erlang:nif_error(not_loaded).
+watch(_Descriptor, _What, _Message) -> erlang:nif_error(not_loaded).
+kept(_What, _Given) -> erlang:nif_error(not_loaded).
 tests(_What) -> erlang:nif_error(not_loaded).
 test(_Number) -> erlang:nif_error(not_loaded).
 realtime() -> erlang:nif_error(not_loaded).

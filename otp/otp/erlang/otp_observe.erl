@@ -1,4 +1,4 @@
-%% What the native half tells: events for logger, and measured ones as those of the library telemetry.
+%% Events of the native half: log events for logger, and measured events as the library telemetry has them.
 %%
 %% A process whose callback told something runs log/3 and execute/3 itself, as an order (MODULE_wait). What threads and dirty
 %% schedulers tell comes to the process of this module, one for each build, which does so for them. It also looks once a second
@@ -34,7 +34,9 @@ begin_() ->
         true ->
             loaded(1000),
             'MODULE':observe(teller, self()),
-            loop(look({unknown, unknown}))
+            'MODULE_bounded':watch(),
+            'MODULE_held':watch(),
+            loop(look({unknown, unknown, unknown}))
     catch
         error:badarg -> ok
     end.
@@ -73,10 +75,15 @@ loop(Seen) ->
         {detach, Id} ->
             {_, Seen1} = asked({detach, Id}, Seen),
             loop(Seen1);
+        {monitor, Pid, long_schedule, Info} ->
+            put(held, 'MODULE_held':tell(Pid, Info, case get(held) of undefined -> never; Before -> Before end)),
+            loop(Seen);
         look ->
             told(0),
+            'MODULE_held':watch(),
             loop(look(Seen));
         stop ->
+            'MODULE_bounded':unwatch(),
             'MODULE':observe(teller, undefined);
         _ ->
             loop(Seen)
@@ -100,7 +107,7 @@ ask(What) ->
             ask(What);
         Self when Self =:= self() ->
             %% A handler that it runs.
-            {Answer, _} = asked(What, {unknown, unknown}),
+            {Answer, _} = asked(What, {unknown, unknown, unknown}),
             Answer;
         Pid ->
             Ref = erlang:monitor(process, Pid),
@@ -136,8 +143,8 @@ look(Seen) ->
     erlang:send_after(?LOOK, self(), look),
     look_now(Seen).
 
-look_now({Level, Names}) ->
-    {seen(level, level(), Level), seen(observed, observed(), Names)}.
+look_now({Level, Names, Courier}) ->
+    {seen(level, level(), Level), seen(observed, observed(), Names), seen(courier, 'MODULE_courier':find(), Courier)}.
 
 seen(_What, Now, Now) -> Now;
 seen(What, Now, _Before) -> 'MODULE':observe(What, Now), Now.
@@ -196,9 +203,9 @@ run({Id, _, Function, Config}, Name, Measurements, Metadata) ->
     catch
         Class:Reason:Stack ->
             %% Nobody waits for that: the process may be what this handler would call.
-            catch ?MODULE ! {detach, Id},
-            logger:error(#{label => {otp, handler_failed}, handler => Id, event => Name, class => Class, reason => Reason,
-                           stacktrace => Stack},
+            _ = try ?MODULE ! {detach, Id} catch error:badarg -> nobody end,
+            logger:error(#{label => {otp, handler_failed}, handler => 'MODULE_bounded':term(Id), event => Name, class => Class,
+                           reason => 'MODULE_bounded':term(Reason), stacktrace => 'MODULE_bounded':stack(Stack)},
                          #{domain => [otp], report_cb => fun report/1})
     end.
 

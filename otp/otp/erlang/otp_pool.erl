@@ -1,4 +1,4 @@
-%% A supervisor of any number of processes of one kind, started and ended as the program runs.
+%% The supervisor of a pool: any number of processes of one kind, started and ended as the program runs.
 %%
 %% It answers what supervisor:start_child/2, terminate_child/2, which_children/1 and count_children/1 ask of a
 %% simple_one_for_one supervisor. It differs in one thing: it does not wait for the init of a child. It starts the process and
@@ -6,22 +6,22 @@
 %% costs one message to the pool and one from the child.
 -module('MODULE_pool').
 
--export([start_link/3, init/3, adopt/3]).
+-export([start_link/3, init/3, adopt/3, answer/3]).
 -export([system_continue/3, system_terminate/4, system_code_change/4, system_get_state/1, system_replace_state/2,
          format_status/2]).
 
 %% The tags of answers are such lists, as OTP has them.
--dialyzer({no_improper_lists, [start_all/5, tell/3]}).
+-dialyzer({no_improper_lists, [reply/2, tell/3]}).
 
 %% restart: permanent, transient or temporary; intensity, period (ms): how many restarts within what time are too many;
 %% shutdown: how long children have to end; most: how many there may be.
 -type config() :: #{restart := atom(), intensity := non_neg_integer(), period := non_neg_integer(),
                     shutdown := timeout(), most := infinity | non_neg_integer()}.
 
-%% children: a table of {Pid, Who, Argument}: who asked for the process, and its argument for a restart, or [] where there is
-%% none. Who asked may still wait when a process ends: then it is told so, or answered by the next one. Whoever was answered
-%% hears nothing of it, because the alias that answers go to is gone. A table and not a map, which garbage collections would
-%% copy again and again as it grows.
+%% children: a table of {Pid, From, Argument}: who asked for the process (see answer/3), and its argument for a restart, or [] where
+%% there is none. Who asked may still wait when a process ends: then it is told so, or answered by the next one. Whoever was answered
+%% must hear nothing of it: either the alias that answers go to is gone, or From is nobody, as the child has told the pool of its answer.
+%% A table and not a map, which garbage collections would copy again and again as it grows.
 %% new: those that do not stand in the table yet. They are entered when nobody asks for anything, and before anything but a start
 %% is done, so that those who want a start need not wait for it.
 -record(pool, {parent :: pid(), name :: term(), module :: module(), config :: config(), debug = [],
@@ -89,8 +89,12 @@ other({'$gen_call', From, Request}, Pool) ->
     Next;
 other({system, From, Request}, Pool) ->
     sys:handle_system_msg(Request, From, Pool#pool.parent, ?MODULE, Pool#pool.debug, Pool);
+other({'$otp_answered', Pid}, Pool = #pool{children = Children}) ->
+    ets:update_element(Children, Pid, {2, nobody}),
+    Pool;
 other(Message, Pool) ->
-    logger:warning("the pool of ~tp got what it has no use for: ~tp", [Pool#pool.module, Message]),
+    logger:warning("the pool of ~tp got what it has no use for: ~0tp",
+                   [Pool#pool.module, 'MODULE_bounded':term(Message)]),
     Pool.
 
 %% Enters so many of the new ones in the table.
@@ -110,7 +114,7 @@ start_all(_Client, _Tag, _Index, [], Pool) ->
     Pool;
 start_all(Client, Tag, Index, [Argument | Arguments], Pool) ->
     Index rem 64 =:= 63 andalso erlang:yield(),
-    From = case Client of nobody -> nobody; _ -> {Client, [Tag | Index]} end,
+    From = case Client of nobody -> nobody; _ -> {one_of_many, Client, Tag, Index} end,
     start_all(Client, Tag, Index + 1, Arguments, start(From, Argument, Pool)).
 
 start(From, _Argument, Pool = #pool{count = Count, config = #{most := Most}}) when Count >= Most ->
@@ -140,6 +144,23 @@ answer({terminate_child, Pid}, Pool = #pool{children = Children, count = Count, 
             {ok, Pool#pool{count = Count - 1}};
         false ->
             {{error, not_found}, Pool}
+    end;
+%% An upgrade asks for this: a child is ended, and started with the argument that it had.
+answer({otp_restart, Pid}, Pool = #pool{children = Children, config = #{shutdown := Time, restart := Restart}}) ->
+    case ets:lookup(Children, Pid) of
+        [{_, _, Argument}] when Restart =/= temporary ->
+            end_all([Pid], Time),
+            ets:delete(Children, Pid),
+            New = spawned({again, nobody}, Argument, Pool),
+            ets:insert(Children, {New, nobody, Argument}),
+            {{ok, New}, Pool};
+        [_] ->
+            %% Its argument is not known any more.
+            {_, Less} = answer({terminate_child, Pid}, Pool),
+            {{error, not_found}, Less};
+        [] ->
+            %% It has ended by itself.
+            {{ok, undefined}, Pool}
     end;
 answer(which_children, Pool = #pool{module = Module}) ->
     {[{undefined, Pid, worker, [Module]} || Pid <- pids(Pool)], Pool};
@@ -173,14 +194,34 @@ ended(Pid, Reason, Pool = #pool{children = Children, count = Count, config = #{r
             Pool
     end.
 
+%% ---------------------------------------------------------------- answers
+
+%% The answer of a child of Pool to whoever asked for it: nobody, {Client, Tag} as gen_server has it, or one that asked for many.
+%%
+%% An answer to an alias that ends with the first one, or when all of many have come, is lost in the VM when it is the second. Any other
+%% tag stays a way into the client's queue: so the pool has to know that it is answered, to not answer again when the child ends.
+-spec answer(nobody | {pid(), term()} | {one_of_many, pid(), term(), non_neg_integer()}, pid(), term()) -> ok.
+answer(nobody, _Pool, _Answer) ->
+    ok;
+answer(From, Pool, Answer) ->
+    reply(From, Answer),
+    case From of
+        {_Client, [alias | _]} -> ok;
+        {one_of_many, _Client, [alias | _], _Index} -> ok;
+        _ -> Pool ! {'$otp_answered', self()}, ok
+    end.
+
+reply({one_of_many, Client, Tag, Index}, Answer) -> gen:reply({Client, [Tag | Index]}, Answer);
+reply(From, Answer) -> gen:reply(From, Answer).
+
 %% Whoever asked, if somebody waits for an answer; else whoever reads the reports.
 tell(nobody, {error, {shutdown, {'$otp_no_start', ignore}}}, _Pool) -> ok;
 tell(nobody, {error, {shutdown, {'$otp_no_start', Reason}}}, Pool) -> report(start_error, Reason, undefined, Pool);
 tell(nobody, {error, max_children}, Pool) -> report(start_error, max_children, undefined, Pool);
 tell(nobody, _Answer, _Pool) -> ok;
 tell(_From, {error, {shutdown, {'$otp_no_start', _}}}, _Pool) -> ok; % it told that itself
-tell({Client, [[alias | _] = Tag | Index]}, Answer, _Pool) -> gen:reply({Client, [Tag | {ended, Index}]}, Answer);
-tell(From, Answer, _Pool) -> gen:reply(From, Answer).
+tell({one_of_many, Client, Tag, Index}, Answer, _Pool) -> gen:reply({Client, [Tag | {ended, Index}]}, Answer);
+tell(From, Answer, _Pool) -> reply(From, Answer).
 
 pids(#pool{children = Children}) ->
     ets:select(Children, [{{'$1', '_', '_'}, [], ['$1']}]).

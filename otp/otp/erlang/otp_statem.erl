@@ -1,4 +1,4 @@
-%% What the callback modules of the gen_statems have in common.
+%% The common part of the callback modules of gen_statems.
 %%
 %% The process is gen_statem's; its data is {?MODULE, Slot}: this module, of the build that the process belongs to, and the
 %% reference to the data itself. An event goes into handle/2 as {Type, Content, State}, and what comes out is what gen_statem's
@@ -10,7 +10,7 @@
 %%   dirty_cpu, dirty_io                ask again on a scheduler that may be held up
 -module('MODULE_statem').
 
--export([init/3, enter_pool/6, event/4, terminate/3, code_change/4, format_status/1, shown/1]).
+-export([init/3, enter_pool/6, event/4, terminate/3, code_change/4, format_status/1, shown/1, carried/1]).
 
 init(Number, Arguments, Options) ->
     lists:member(trap_exit, Options) andalso process_flag(trap_exit, true),
@@ -30,27 +30,27 @@ first(Else, _Slot, _Options) ->
     Else.
 
 %% A child of a pool: it answers whoever asked for it. See enter_pool/6 in MODULE, whose words these are.
-enter_pool({_, From} = Start, _Pool, Module, Number, Argument, Options) ->
+enter_pool({_, From} = Start, Pool, Module, Number, Argument, Options) ->
     put('$initial_call', {Module, init, 1}),
     try init(Number, Argument, Options) of
         {ok, State, Data, Actions} ->
-            gen:reply(From, {ok, self()}),
+            'MODULE_pool':answer(From, Pool, {ok, self()}),
             gen_statem:enter_loop(Module, [], State, Data, self(), Actions);
         ignore ->
-            gen:reply(From, ignore),
+            'MODULE_pool':answer(From, Pool, ignore),
             exit({shutdown, {'$otp_no_start', ignore}});
         {stop, Reason} ->
-            no_start(Start, Reason, Reason)
+            no_start(Start, Pool, Reason, Reason)
     catch
         error:Error:Stack ->
             Why = {Reason, _} = 'MODULE_wait':plain(Error, Stack),
-            no_start(Start, Reason, Why)
+            no_start(Start, Pool, Reason, Why)
     end.
 
-no_start({again, _From}, _Reason, Why) ->
+no_start({again, _From}, _Pool, _Reason, Why) ->
     exit(Why);
-no_start({first, From}, Reason, _Why) ->
-    gen:reply(From, {error, Reason}),
+no_start({first, From}, Pool, Reason, _Why) ->
+    'MODULE_pool':answer(From, Pool, {error, Reason}),
     exit({shutdown, {'$otp_no_start', Reason}}).
 
 event(Type, Content, State, {_, Slot} = Data) ->
@@ -84,12 +84,12 @@ unknown({Type, Content, State}, Why) ->
 
 warn(Type, Content, State, Why) ->
     {Module, _, _} = proc_lib:translate_initial_call(self()),
-    logger:warning(#{label => {otp, unknown_event}, module => Module, name => self(), type => Type, event => Content,
-                     state => State, reason => Why},
+    logger:warning(#{label => {otp, unknown_event}, module => Module, name => self(), type => Type,
+                     event => 'MODULE_bounded':term(Content), state => 'MODULE_bounded':term(State), reason => Why},
                    #{domain => [otp], report_cb => fun report/1}).
 
 report(#{module := Module, name := Name, type := Type, event := Event, state := State, reason := Why}) ->
-    {"~tp (~tp), in the state ~tp, has nobody for the ~tp ~tp: ~ts", [Module, Name, State, Type, Event, Why]}.
+    {"~tp (~tp), in the state ~0tp, has nobody for the ~0tp ~0tp: ~ts", [Module, Name, State, Type, Event, Why]}.
 
 terminate(Reason, State, {_, Slot}) ->
     'MODULE_wait':settle('MODULE':on(Slot, {terminate, Reason, State}), Slot).
@@ -97,12 +97,12 @@ terminate(Reason, State, {_, Slot}) ->
 %% To another build, in two steps: see system_code_change/4 in MODULE, whose words these are. The first is done by the module of
 %% the build before, the second by that of the new one. Without these words it is done in one step, to this build.
 code_change(_Own, State, Data = {Old, Slot}, {otp_prepare, Native, Number}) ->
-    case Native:successor(Number, {State, Old:shown(Slot)}) of
+    case Native:successor(Number, {State, Old:carried(Slot)}) of
         {ok, Next} ->
             put({'$otp_next', Slot}, Next),
             {ok, State, Data};
         {error, Why} ->
-            {error, Why}
+            {error, 'MODULE':stays(Why, Old)}
     end;
 code_change(_Number, State, Data = {_, Slot}, otp_back) ->
     erase({'$otp_next', Slot}),
@@ -114,8 +114,9 @@ code_change(_Number, _State, {_Old, Slot}, {otp_commit, _Native, _, Options}) ->
     process_flag(trap_exit, lists:member(trap_exit, Options)),
     adopted(Next);
 code_change(Number, State, {Old, Slot}, _Extra) ->
-    case 'MODULE':successor(Number, {State, Old:shown(Slot)}) of
+    case 'MODULE':successor(Number, {State, Old:carried(Slot)}) of
         {ok, Next} -> adopted(Next);
+        {error, {no_form, Why}} -> Why;
         {error, Why} -> Why
     end.
 
@@ -125,9 +126,13 @@ adopted({Slot, Orders}) ->
     {ok, State, {?MODULE, Slot}}.
 
 format_status(Status) ->
-    maps:map(fun(data, {_, Slot}) -> shown(Slot); (_, Value) -> Value end, Status).
+    maps:map(fun(data, {_, Slot}) -> 'MODULE':shown(Slot); (_, Value) -> 'MODULE_bounded':term(Value) end, Status).
 
+%% All of it, for another build.
 shown(Slot) ->
     try 'MODULE':on(Slot, state)
     catch _:_ -> '(a callback has it)'
     end.
+
+%% The data for another build; where there is none to give, an error.
+carried(Slot) -> 'MODULE':on(Slot, carry).

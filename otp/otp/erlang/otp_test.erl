@@ -1,4 +1,4 @@
-%% Runs the tests of a library inside of the VM, several at a time, and tells of them as cargo does.
+%% Running the tests of a library in the VM, several at a time, and reporting them as cargo does.
 -module('MODULE_test').
 
 -export([main/1, evaluate/1, begun/1, start_node/2, evaluate_on/3]).
@@ -28,6 +28,7 @@ chosen(Words, Options) ->
 
 run(Tests, Options) ->
     io:format("~nrunning ~b test~ts~n", [length(Tests), plural(length(Tests))]),
+    'MODULE_held':watch_instead('MODULE_observe'),
     Began = erlang:monotonic_time(millisecond),
     {Run, Ignored} = lists:partition(fun({_, _, Ignore, _}) -> wanted(Ignore, Options) end, Tests),
     [io:format("test ~ts ... ~ts~n", [Name, coloured(yellow, "ignored")]) || {_, Name, _, _} <- Ignored],
@@ -55,15 +56,20 @@ threads(Options) ->
 
 %% Running: #{Monitor => Test}.
 several([], Running, _Most, Failed) when Running =:= [] ->
+    held_by_the_last(),
     lists:sort(Failed);
 several([Test | Tests], Running, Most, Failed) when length(Running) < Most ->
-    {Number, _, _, _} = Test,
+    {Number, Name, _, _} = Test,
     Slot = 'MODULE':test(Number),
     {Pid, Ref} = spawn_monitor(?MODULE, begun, [Slot]),
+    put({test, Pid}, Name),
     erlang:send_after(?LONG * 1000, self(), {long, Ref}),
     several(Tests, [{Ref, Pid, Test} | Running], Most, Failed);
 several(Tests, Running, Most, Failed) ->
     receive
+        {monitor, Pid, long_schedule, Info} ->
+            held(Pid, Info),
+            several(Tests, Running, Most, Failed);
         {long, Ref} ->
             [io:format("test ~ts has been running for over ~b seconds~n", [Name, ?LONG])
              || {One, _, {_, Name, _, _}} <- Running, One =:= Ref],
@@ -78,6 +84,21 @@ several(Tests, Running, Most, Failed) ->
                     io:format("test ~ts ... ~ts~n", [Name, coloured(red, "FAILED")]),
                     several(Tests, Rest, Most, [{Name, Why} | Failed])
             end
+    end.
+
+%% The VM tells it when a process has given its scheduler back, which a test may do by its end.
+held(Pid, Info) ->
+    Known = case get({test, Pid}) of undefined -> nobody; Name -> ["the test ", Name] end,
+    case 'MODULE_held':text(Pid, Info, Known) of
+        none -> ok;
+        Text -> io:format("warning: ~ts~n", [Text])
+    end.
+
+held_by_the_last() ->
+    receive
+        {monitor, Pid, long_schedule, Info} -> held(Pid, Info), held_by_the_last()
+    after 20 ->
+        ok
     end.
 
 -spec begun(reference()) -> no_return().
@@ -104,8 +125,10 @@ panicked(Message, Reason, Expected) ->
 
 told({failed, {panic, Message, File, Line}, _}) -> io_lib:format("panicked at ~ts:~b:~n~ts", [File, Line, Message]);
 told({failed, {panic, Message, File, Line, Trace}, _}) -> [told({failed, {panic, Message, File, Line}, []}), $\n, Trace];
-told({failed, Reason, Stack}) -> io_lib:format("error: ~tp~n~tp", [Reason, Stack]);
-told(Reason) -> io_lib:format("its process was ended: ~tp", [Reason]).
+told({failed, Reason, Stack}) ->
+    io_lib:format("error: ~tp~n~tp", ['MODULE_bounded':term(Reason), 'MODULE_bounded':stack(Stack)]);
+told(Reason) ->
+    io_lib:format("its process was ended: ~tp", ['MODULE_bounded':term(Reason)]).
 
 plural(1) -> "";
 plural(_) -> "s".

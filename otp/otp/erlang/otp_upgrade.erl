@@ -1,33 +1,39 @@
-%% Takes a running application to this build, with its processes and their states.
+%% Upgrading a running application to this build, with its processes and their states.
 %%
 %% In this order, so that all that can fail does so before anything is changed:
 %%
 %%   1. this build's library and modules are loaded beside the running ones, which bear other names;
 %%   2. its trees are made, to see that they can be, and how they differ from the running ones;
 %%   3. all processes of the application are suspended, each after the callback that is under way;
-%%   4. each makes its state of this build from the one it has, and keeps both;
-%%   5. the modules of the behaviours take the place of the running ones, all in one step;
-%%   6. each process goes over to this build, and on;
-%%   7. the supervisors get the new trees; what is new in them is started, and what is not in them any more is ended;
-%%   8. the builds before, which no process is in any more, are unloaded.
+%%   4. the statics that are kept get the values that they have in the running build;
+%%   5. each process makes its state of this build from the one it has, and keeps both;
+%%   6. the modules of the behaviours take the place of the running ones, all in one step;
+%%   7. each process goes over to this build, and on;
+%%   8. the supervisors get the new trees; what is new in them is started, and what is not in them any more is ended;
+%%   9. what is to be started anew is ended, after the messages that it has, and started by its supervisor;
+%%  10. the builds before, which no process is in any more, are unloaded.
 %%
-%% Until the fifth step whatever goes wrong is told, and all goes on in the build before. A process is told by change_code of
-%% sys(3) what to do: {otp_prepare, Native, Number} is step 4, {otp_commit, Native, Number, Options} step 6, otp_back forgets
-%% step 4. The state of this build lies in the dictionary of its process meanwhile, so that sys(3) sees the one that counts.
+%% A process whose state has no form to go over in stays in its build, and so does one whose behaviour says so: that is told.
+%%
+%% Until the sixth step whatever goes wrong is told, and all goes on in the build before. A process is told by change_code of
+%% sys(3) what to do: {otp_prepare, Native, Number} is step 5, {otp_commit, Native, Number, Options} step 7, otp_back forgets
+%% step 5. The state of this build lies in the dictionary of its process meanwhile, so that sys(3) sees the one that counts.
 -module('MODULE_upgrade').
 
 -export([main/1]).
 
--import('MODULE_move', [processes_of/1, round/3, stragglers/4, handlers/1, behaviour/1, family/1, fail/2, name/1, now_ms/0, reason/1,
-                        text/2]).
+-import('MODULE_move', [processes_of/1, round/4, stragglers/5, handlers/1, behaviour/1, family/1, alike/1, fail/2, name/1, names/1,
+                        now_ms/0, reason/1, text/2]).
 
 %% How often it is looked whether code from before is still in use.
 -define(LOOK, 20).
+%% How long it is waited at least for processes that were told to go on.
+-define(GO_ON, 5000).
 
 -type lines() :: [{Word :: string(), Text :: string()}].
 
 %% Upgrades the application of this name with what lies in the folder, and says in words what was done.
--spec main(#{application := atom(), ebin := string(), timeout := non_neg_integer()}) -> {ok | failed, lines()}.
+-spec main(#{application := atom(), ebin := string(), timeout := non_neg_integer(), mode => strict | lenient}) -> {ok | failed, lines()}.
 main(Options) ->
     %% In a process of its own: what it has begun must come to an end, even if whoever asked is gone.
     {Pid, Ref} = spawn_monitor(fun() -> exit({done, alone(Options)}) end),
@@ -46,7 +52,7 @@ alone(Options) ->
         throw:{failed, Lines} -> {failed, Lines}
     end.
 
-upgrade(#{application := Application, ebin := Ebin, timeout := Time}) ->
+upgrade(#{application := Application, ebin := Ebin, timeout := Time} = Options) ->
     lists:keymember(Application, 1, application:which_applications())
         orelse fail("~ts does not run in ~ts", [Application, node()]),
     {ok, Before} = application:get_key(Application, modules),
@@ -62,13 +68,15 @@ upgrade(#{application := Application, ebin := Ebin, timeout := Time}) ->
                  || Module <- Generated, File <- [filename:join(Ebin, text("~ts.beam", [Module]))]],
         case [Module || {Module, _, Code} <- Files, not is_loaded(Module, Code)] of
             [] -> {ok, [{"Unchanged", text("~ts runs this build already", [Application])}]};
-            _ -> change(Application, Resource, lists:usort(Before ++ Generated), prepared(Files), Time)
+            _ ->
+                Mode = maps:get(mode, Options, lenient),
+                change(Application, Resource, lists:usort(Before ++ Generated), prepared(Files), Time, Mode)
         end
     catch
         throw:{failed, Lines} ->
             %% Nobody is in it.
             New =:= [] orelse 'MODULE_observe':stop('MODULE_observe'),
-            [begin code:delete(Module), code:soft_purge(Module) end || Module <- New],
+            unload(New),
             throw({failed, Lines})
     end.
 
@@ -100,31 +108,44 @@ prepared(Files) ->
         {error, Whys} -> fail("the modules cannot be loaded: ~tp", [Whys])
     end.
 
-change(Application, Resource, Known, {Prepared, Generated}, Time) ->
+change(Application, Resource, Known, {Prepared, Generated}, Time, Mode) ->
     Began = erlang:monotonic_time(nanosecond),
     Deadline = now_ms() + Time,
     unused(Generated, Deadline),
     All = processes_of(Known),
     Trees = [tree(Pid, Module, Time) || {supervisor, Pid, Module} <- All],
-    {Moved, Stuck, Suspended} = round(All, Deadline, fun() ->
+    Switch = fun() ->
         case code:finish_loading(Prepared) of
             ok -> ok;
             {error, Whys} -> fail("the modules cannot be loaded: ~tp", [Whys])
         end
-    end),
+    end,
+    #{ready := Kept} = Round = round(All, Deadline, Mode, {fun() -> kept(Known) end, Switch}),
     application_controller:change_application_data([Resource], []),
     Grown = [Line || Tree <- Trees, Line <- grow(Tree)],
-    {Late, Stragglers} = stragglers(Known, Moved, Time, 3),
-    Failed = Stuck ++ Stragglers,
-    Those = maps:merge(Late, Moved),
+    #{moved := Those, stays := Stays, failed := Stuck, suspended := Suspended} = stragglers(Known, Round, Time, Mode, 3),
+    Failed = Stuck ++ gone_on(maps:keys(Those), now_ms() + max(Time, ?GO_ON)),
     %% The state of the build before is dropped with the last reference to it.
     [erlang:garbage_collect(Pid) || Pid <- maps:keys(Those)],
-    Left = [Less || One <- processes_of(Known), Less <- left(One)],
+    {Anew, Staying} = anew(Stays),
+    Left = Staying ++ [Less || One <- processes_of(Known), Less <- left(One, Stays)],
     Took = erlang:monotonic_time(nanosecond) - Began,
     'MODULE_wait':settle('MODULE':observe(upgraded, {Took, Suspended, map_size(Those)}), none),
     {ok, [{"Upgraded", text("~ts: ~ts", [Application, counted(maps:values(Those))])},
           {"Suspended", text("for ~.1f ms at most", [Suspended / 1000000])}]
-         ++ Grown ++ Failed ++ told_left(Left) ++ purge(Left, Failed)}.
+         ++ Kept ++ Grown ++ Anew ++ Failed ++ told_left(Left) ++ purge(Left, Failed)}.
+
+%% Has the statics of this build take the values of those of the running one; what there is to be said of it.
+kept(Known) ->
+    Given = [One || Native <- Known, Native =/= 'MODULE', family(Native) =:= Native, erlang:module_loaded(Native),
+                    One <- try Native:kept(give, []) catch error:undef -> [] end],
+    case 'MODULE':kept(take, Given) of
+        {ok, Taken, Names} ->
+            [{"Kept", text("the values of statics: ~b", [Taken])} || Taken > 0] ++
+            [{"warning", text("the static ~ts is not in the new build, so its value ends with the build before", [Name])} || Name <- Names];
+        {error, Why} ->
+            fail("~ts", [Why])
+    end.
 
 %% Code that a module had before the one that it has now must be gone: the VM keeps two at most.
 unused(Modules, Deadline) ->
@@ -183,17 +204,118 @@ begun(Id, Module, {error, Why}) when Why =/= running ->
 begun(Id, Module, _) ->
     {"Started", text("~tp, which is new in the tree of ~ts", [Id, Module])}.
 
+%% Waits until all have left the build before: one that was told to go on does so when a scheduler runs it, and until then needs its modules.
+gone_on(Pids, Deadline) ->
+    case [Pid || Pid <- Pids, is_before(process_info(Pid, current_function))] of
+        [] ->
+            [];
+        Late ->
+            case now_ms() < Deadline of
+                true -> timer:sleep(1), gone_on(Late, Deadline);
+                false -> [{"warning", text("~ts has not gone on yet, so the build before stays loaded",
+                                           [names([name(Pid) || Pid <- Late])])}]
+            end
+    end.
+
+is_before({_, {sys, _, _}}) -> true;
+is_before({_, {Module, _, _}}) -> not lists:member(family(Module), [none, 'MODULE']);
+is_before(undefined) -> false.
+
+%% ---------------------------------------------------------------- started anew
+
+%% A line for each kind of what was started anew, and what stays in its build after all: {stays, Pid, Half, What, Why}.
+anew(Stays) ->
+    Tried = [{What, Pid, name(Pid), Half, restarted(Pid, supervisor_of(Pid))} || {{Pid, {_, _, _, What}}, Half, restart} <- Stays],
+    Lines = [{"Restarted", text("~ts (~ts), which its behaviour asks for", [What, names(Names)])}
+             || {What, Names} <- alike([{What, Name} || {What, _, Name, _, ok} <- Tried])],
+    Warnings = [{"warning", text("~ts (~ts) has ended and does not start anew: ~ts", [What, names(Names), Why])}
+                || {{What, Why}, Names} <- alike([{{What, Why}, Name} || {What, _, Name, _, {ended, Why}} <- Tried])],
+    {Lines ++ Warnings,
+     [{stays, Pid, Half, What, text("~ts; ~ts", [reason(Why), compared(Module, family(Half))])}
+      || {{Pid, {Module, _, _, What}}, Half, Why} <- Stays, Why =/= restart]
+         ++ [{stays, Pid, Half, What, Why} || {What, Pid, _, Half, {stays, Why}} <- Tried]}.
+
+%% What is known of whether it matters that a process stays in its build.
+compared(_Module, none) -> "nobody knows which that is";
+compared(Module, Native) ->
+    Before = try (list_to_atom(atom_to_list(Native) ++ "_move")):text_of(Module) catch error:undef -> unknown end,
+    case 'MODULE_move':text_of(Module) of
+        Before -> "its callbacks read the same in this build, though what they call may have changed";
+        _ -> "its callbacks have changed since"
+    end.
+
+supervisor_of(Pid) ->
+    case process_info(Pid, dictionary) of
+        {dictionary, Dictionary} ->
+            case lists:keyfind('$ancestors', 1, Dictionary) of
+                {_, [Parent | _]} -> supervises(Parent);
+                _ -> none
+            end;
+        undefined -> none
+    end.
+
+supervises(Name) when is_atom(Name) -> supervises(whereis(Name));
+supervises(Pid) when is_pid(Pid) ->
+    case process_info(Pid, dictionary) of
+        {dictionary, Dictionary} ->
+            case lists:keyfind('$initial_call', 1, Dictionary) of
+                {_, {supervisor, Module, 1}} ->
+                    case behaviour(Module) of
+                        {Kind, _, _} when Kind =:= server; Kind =:= statem -> {pool, Pid};
+                        _ -> {supervisor, Pid}
+                    end;
+                _ -> none
+            end;
+        undefined -> none
+    end;
+supervises(_) -> none.
+
+%% Ended by its supervisor once it has done what it was asked for before, and started anew: ok, {ended, Why} of what does not start, and
+%% {stays, Why} of what cannot be ended so.
+restarted(_Pid, none) ->
+    {stays, "its behaviour asks for a restart, but no supervisor started it"};
+restarted(Pid, {Kind, Supervisor}) ->
+    try
+        Children = supervisor:which_children(Supervisor),
+        _ = try sys:get_status(Pid) catch exit:_ -> gone end,
+        case lists:keyfind(Pid, 2, Children) of
+            _ when Kind =:= pool ->
+                started(gen_server:call(Supervisor, {otp_restart, Pid}, infinity));
+            {undefined, _, _, _} ->
+                {stays, "its behaviour asks for a restart, which a simple_one_for_one supervisor has no way for"};
+            {Id, _, _, _} ->
+                ok = supervisor:terminate_child(Supervisor, Id),
+                started(supervisor:restart_child(Supervisor, Id));
+            %% It has ended by itself.
+            false -> ok
+        end
+    catch
+        exit:Why -> {ended, reason(Why)}
+    end.
+
+started({ok, _}) -> ok;
+started({ok, _, _}) -> ok;
+%% Its supervisor was faster.
+started({error, running}) -> ok;
+started({error, restarting}) -> ok;
+started({error, not_found}) -> {ended, "it is temporary, so its supervisor does not know how it was started"};
+started({error, Why}) -> {ended, reason(Why)}.
+
 %% ---------------------------------------------------------------- the builds before
 
-%% What is in one of them still.
-left({gone, Pid, Module}) -> [{gone, Pid, Module}];
-left({manager, Pid, _}) -> [{handler, Pid, Handler} || Handler <- handlers(Pid)];
-left({Kind, Pid, Module}) when Kind =:= task; Kind =:= starting -> [{Kind, Pid, Module} || family(Module) =/= 'MODULE'];
-left(_) -> [].
+%% What is in one of them still, beside those that are known to stay.
+left({gone, Pid, Module}, _) -> [{gone, Pid, Module}];
+left({manager, Pid, _}, Stays) ->
+    Known = [Module || {{One, {Module, _, _, _}}, _, _} <- Stays, One =:= Pid],
+    [{handler, Pid, Handler} || Handler = {Module, _} <- handlers(Pid), not lists:member(Module, Known)];
+left({Kind, Pid, Module}, _) when Kind =:= task; Kind =:= starting -> [{Kind, Pid, Module} || family(Module) =/= 'MODULE'];
+left(_, _) -> [].
 
 told_left(Left) ->
     Tasks = length([task || {task, _, _} <- Left]),
     [{"warning", text("tasks that go on in the build that they began in, as work under way has no form: ~b", [Tasks])} || Tasks > 0] ++
+    [{"warning", text("~ts (~ts) goes on in the build that it began in, until it is started anew: ~ts", [What, names(Names), Why])}
+     || {{What, Why}, Names} <- alike([{{What, Why}, name(Pid)} || {stays, Pid, _, What, Why} <- Left])] ++
     [{"warning", text("~ts goes on in the build before: the new one has no behaviour ~ts", [name(Pid), Module])}
      || {gone, Pid, Module} <- Left] ++
     [{"warning", text("the handler ~ts of ~ts goes on in the build before: the new one has no such handler", [Module, name(Pid)])}
@@ -203,16 +325,36 @@ told_left(Left) ->
 purge(Left, Failed) ->
     Loaded = [{Module, family(Module)} || {Module, _} <- code:all_loaded()],
     Builds = lists:usort([Build || {_, Build} <- Loaded, Build =/= none, Build =/= 'MODULE']),
-    Used = case Failed =/= [] orelse lists:keymember(gone, 1, Left) of
+    Used = case Failed =/= [] orelse lists:keymember(gone, 1, Left) orelse lists:any(fun(One) -> half(One) =:= unknown end, Left) of
         true -> Builds;
-        false -> [family(case Module of {_, Half} -> Half; _ -> Module end) || {_, _, Module} <- Left]
+        false -> [family(half(One)) || One <- Left]
     end,
     Unused = Builds -- Used,
     Modules = [Module || {Module, Build} <- Loaded, lists:member(Build, Unused)],
     _ = [Module:stop(Module) || Module <- Modules, lists:suffix("_observe", atom_to_list(Module))],
-    [code:delete(Module) || Module <- Modules],
-    [code:soft_purge(Module) || Module <- Modules],
+    unload(Modules),
     [{"Unloaded", text("~ts", [lists:join(", ", [atom_to_list(Build) || Build <- Unused])])} || Unused =/= []].
+
+%% What a process is in at just this moment, such as a filter of logger's, is unloaded when it has left; what it does not leave for a
+%% second, by the next upgrade.
+unload(Modules) -> unload(Modules, 50).
+
+unload(Modules, Times) ->
+    case [Module || Module <- Modules, not unloaded(Module)] of
+        [_ | _] = Left when Times > 0 -> timer:sleep(20), unload(Left, Times - 1);
+        _ -> ok
+    end.
+
+%% Current code becomes old code and is then purged. There may be old code already: when two processes were the first to need
+%% the module at one time, it was loaded twice.
+unloaded(Module) ->
+    code:soft_purge(Module) andalso
+        (not erlang:module_loaded(Module) orelse code:delete(Module) andalso code:soft_purge(Module)).
+
+%% The module of its build that something is in.
+half({stays, _, Half, _, _}) -> Half;
+half({handler, _, {_, Half}}) -> Half;
+half({_, _, Module}) -> Module.
 
 %% "1000 counter, 1 pool of counter".
 counted([]) ->

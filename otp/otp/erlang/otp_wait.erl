@@ -1,4 +1,4 @@
-%% What a callback ordered, and what it waits for.
+%% Orders of a callback: doing them, and waiting for the answers that the callback awaits.
 %%
 %% A callback orders what native code cannot do, each order with a number: its answer comes back as {Number, Event}. While the
 %% callback waits, only what it waits for is received; every other message stays in the queue, in its order.
@@ -6,7 +6,8 @@
 
 -export([settle/2, task/1, work/1, plain/2, raise/3]).
 %% An alias is asked for by a pair that is no list, and what came of a call is such a pair too.
--import('MODULE_call', [send/2, whom/1, here/1, watch/2, ask/2, call/3, call_watched/5, late/2]).
+-import('MODULE_courier', [send/2]).
+-import('MODULE_call', [whom/1, here/1, watch/2, ask/2, call/3, call_watched/5, late/2]).
 -dialyzer({no_improper_lists, [settle/2, watching/5, order/3, await/2, forget/2]}).
 
 %% A queue of fewer messages may be looked through for an answer, and how long it is is asked once in so many calls: while a callback
@@ -181,10 +182,28 @@ order({cancel_timer, Number}, _Slot, Waits) ->
 order({forget, Number}, _Slot, Waits) ->
     erase({'$otp', Number}),
     Waits;
+order({take_over, Native, Old, New, What, Read, Write}, _Slot, Waits) ->
+    take_over(What, Native:let_go(Old), Old, New, Read, Write),
+    Waits;
 order({nursery, Words}, _Slot, Waits) ->
     Before = process_flag(min_heap_size, Words),
     _ = Before > Words andalso process_flag(min_heap_size, Before),
     Waits.
+
+%% A descriptor has come over from another build: what its owner had asked the poll set for there, and was sent no message of, is asked for
+%% here. A tick that lies in the queue names the old one; the timer itself knows what is not counted yet, and is ready again at once.
+take_over(as_before, {WasRead, WasWrite}, _Old, New, Read, Write) ->
+    _ = WasRead andalso watch(New, read, Read),
+    _ = WasWrite andalso watch(New, write, Write);
+take_over(tick, _, Old, New, _, _) ->
+    receive {'$otp_tick', Old} -> ok after 0 -> ok end,
+    watch(New, read, {'$otp_tick', New});
+take_over(never, _, _, _, _, _) ->
+    ok.
+
+%% Where the poll set does not take it, its owner is told that it is ready, and meets the error itself.
+watch(Descriptor, What, Message) ->
+    'MODULE':watch(Descriptor, What, Message) orelse (self() ! Message).
 
 applied(Module, Function, Arguments) ->
     try apply(Module, Function, Arguments) of
@@ -204,18 +223,17 @@ work(Worker) ->
     settle('MODULE':on(Worker, started), Worker),
     ok.
 
-%% What an error is to its process and to all who hear of its end: without what belongs to the log alone, and in its stack no
-%% arguments. Those of a native function are the slot of the process and what it was given: who is told why the process ended (its
+%% What an error is to its process and to all who hear of its end: without what belongs to the log alone, of a text its beginning, and
+%% in its stack no arguments. Those of a native function are the slot of the process and what it was given: who is told why the process ended (its
 %% supervisor, a log) would hold its state, and with it its sockets, for as long as it holds the reason.
 plain({panic, Message, File, Line, Backtrace}, Stack) ->
     logger:error(#{label => {otp, backtrace}, file => File, line => Line, backtrace => Backtrace},
                  #{domain => [otp], report_cb => fun report/1}),
     plain({panic, Message, File, Line}, Stack);
+plain({panic, Message, File, Line}, Stack) when is_binary(Message) ->
+    {{panic, 'MODULE_bounded':text(Message), File, Line}, 'MODULE_bounded':stack(Stack)};
 plain(Reason, Stack) ->
-    {Reason, [case Place of
-                  {Module, Function, Arguments, Where} when is_list(Arguments) -> {Module, Function, length(Arguments), Where};
-                  _ -> Place
-              end || Place <- Stack]}.
+    {Reason, 'MODULE_bounded':stack(Stack)}.
 
 -spec raise(error | exit | throw, term(), list()) -> no_return().
 raise(Class, Error, Stack) ->

@@ -2,74 +2,70 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(not(panic = "unwind"))]
+compile_error!(
+    "kizami-otp needs panic = \"unwind\": with panic = \"abort\" the first panic of any process would end the whole Erlang VM. Take \
+     `panic = \"abort\"` out of the profile in the Cargo.toml of the workspace, or build the application with a profile of its own: \
+     `[profile.vm]`, `inherits = \"release\"`, `panic = \"unwind\"`, and `cargo otp build --profile vm`"
+);
+
 // The macros name this crate as its users do.
 extern crate self as otp;
 
-mod address;
-#[expect(unsafe_code, reason = "what `cargo otp` asks a library crosses a boundary of C")]
-pub mod ask;
-mod call;
+mod behaviours;
 pub mod cluster;
 pub mod data;
-pub mod erlang;
-pub mod event;
-pub mod generate;
-pub mod host;
-mod links;
-#[cfg(feature = "tracing")]
-pub mod log;
-mod mailbox;
+mod library;
 pub mod net;
-mod next;
-mod observe;
-mod pace;
+#[expect(unsafe_code, reason = "the VM's interface is C")]
+mod nif;
+mod observing;
 pub mod pool;
 #[expect(unsafe_code, reason = "who may use the state of a process is argued there")]
 pub mod process;
 mod realtime;
-mod reason;
-pub mod server;
-mod show;
-pub mod start;
-pub mod statem;
-pub mod supervisor;
-mod task;
-pub mod telemetry;
 pub mod testing;
-pub mod time;
-#[expect(unsafe_code, reason = "the VM's interface is C")]
+pub mod upgrade;
 pub mod vm;
-mod wait;
 mod waiting;
-mod work;
 
-pub use address::Pid;
-pub use call::Call;
+pub use behaviours::{event, host, server, start, statem, supervisor};
+pub use library::generate;
+pub use library::sources as ask;
+#[cfg(feature = "tracing")]
+pub use observing::log;
+pub use observing::telemetry;
+pub use waiting::{erlang, time};
+
+pub use behaviours::child::Child;
+pub use behaviours::event::{EventManager, GenEvent, Handled, events};
+pub use behaviours::host::{Init, NoStart};
+pub use behaviours::returns::{Caller, IntoReply, Next, Reply};
+pub use behaviours::server::{GenServer, Server};
+pub use behaviours::start::{Start, StartError, Startable};
+pub use behaviours::statem::{Entered, First, GenStatem, Step};
+pub use behaviours::supervisor::{Args, Tree, one_for_all, one_for_one, rest_for_one, supervisor, worker};
 pub use cluster::Group;
-pub use data::{Any, Bytes, Data, Malformed, Name};
-pub use event::{EventManager, GenEvent, Handled, events};
-pub use host::{Init, NoStart};
-pub use kizami_otp_macros::{Data, gen_event, gen_server, gen_statem, supervisor, test};
-pub use links::{Down, Exit, Monitor, exit, kill, link, register, unlink};
-pub use mailbox::{Address, Mailbox};
-pub use next::{Caller, IntoReply, Next, Reply};
-pub use pool::{Pool, pool};
-pub use reason::{CallError, Reason};
-pub use server::{GenServer, Server};
-pub use start::{Start, StartError, Startable};
-pub use statem::{Entered, First, GenStatem, Step};
-pub use supervisor::{Args, Child, Tree, one_for_all, one_for_one, rest_for_one, supervisor, worker};
-pub use task::Task;
-pub use work::{Dirty, Slice, consume, on_dirty_cpu, on_dirty_io, yield_now};
+pub use data::{Any, Bytes, Carry, Data, Malformed, Name};
+pub use kizami_otp_macros::{Carry, Data, gen_event, gen_server, gen_statem, supervisor, test};
+pub use pool::{Pool, PoolStart, pool};
+pub use process::address::Pid;
+pub use process::links::{Down, Exit, Monitor, exit, kill, link, register, unlink};
+pub use process::reason::{CallError, Reason};
+pub use waiting::call::Call;
+pub use waiting::mailbox::{Address, Mailbox};
+pub use waiting::scheduling::{Dirty, Slice, consume, on_dirty_cpu, on_dirty_io, yield_now};
+pub use waiting::task::Task;
 
 /// What the macros use; not for others.
 #[doc(hidden)]
 pub mod private {
     pub use inventory;
 
-    pub use crate::host::answer;
-    pub use crate::observe::begin;
-    pub use crate::show::{ByData, ByDebug, ByName, Shown};
+    pub use crate::behaviours::carried_state::{ByCarry, ByItsData, ByNothing, Carried};
+    pub use crate::behaviours::host::answer;
+    pub use crate::behaviours::shown_state::{ByData, ByDebug, ByName, Shown};
+    pub use crate::observing::begin;
 }
 
 /// Makes a crate an application that an Erlang VM loads: `otp::application!(root);`, where `root` is the function of the
@@ -91,7 +87,7 @@ macro_rules! application {
                 name: env!("CARGO_PKG_NAME"),
                 version: env!("CARGO_PKG_VERSION"),
                 about: env!("CARGO_PKG_DESCRIPTION"),
-                root: <$root as $crate::supervisor::Supervisor>::NAME,
+                root: <$root as $crate::supervisor::Supervisor>::module,
                 takes_arguments: $crate::supervisor::takes_arguments::<$root>(),
             }
         }
@@ -116,4 +112,17 @@ macro_rules! application {
             unsafe { $crate::ask::answer(request) }
         }
     };
+}
+
+/// Makes a static whose value goes from build to build: `otp::kept! { pub static NAME: Type = value; }`. The type is [`Data`] and `Send`; the
+/// value is made when it is first used, unless the build before has one. See [`upgrade`](crate::upgrade).
+#[macro_export]
+macro_rules! kept {
+    ($($(#[$about:meta])* $visibility:vis static $name:ident: $type:ty = $init:expr;)+) => {$(
+        $(#[$about])*
+        $visibility static $name: $crate::upgrade::Kept<$type> =
+            $crate::upgrade::Kept::new(concat!(module_path!(), "::", stringify!($name)), || $init);
+
+        $crate::private::inventory::submit! { $crate::upgrade::Entry::new(&$name) }
+    )+};
 }

@@ -1,53 +1,32 @@
-//! Dynamic supervision: any number of processes of one kind, started and ended as the program runs.
+//! Pools: dynamic supervision of any number of processes of one kind, started and ended as the program runs.
 //!
-//! The supervisor is one of our own (`otp_pool.erl`), because OTP's waits for the `init` of each child before it looks at the
-//! next request; to callers in Erlang it is a simple_one_for_one supervisor.
+//! The supervisor of a pool is `otp_pool.erl`. OTP's own supervisor waits for the `init` of each child before it takes the next request;
+//! that of a pool does not. Callers in Erlang use it as a simple_one_for_one supervisor.
 
+use std::future::Future;
 use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::address::{Pid, To, addressed};
 use crate::atom;
-use crate::call::Call;
+use crate::behaviours::child::{Arguments, Child, How, PoolSettings};
+use crate::behaviours::server::Server;
+use crate::behaviours::start::{Named, StartError, Startable, outcome, read};
 use crate::data::{Any, Data, Elements, Malformed};
-use crate::reason::{CallError, Reason, milliseconds};
-use crate::server::Server;
-use crate::start::{Named, StartError, Startable, outcome, read};
-use crate::supervisor::{Arguments, Child, How, map, shutdown_time};
-use crate::vm::abi::RawTerm;
-use crate::vm::{Atom, Env, Term};
-use crate::wait::Wait;
-
-/// What a pool does with its children.
-#[derive(Debug)]
-pub(crate) struct Config {
-    restart: &'static Atom,
-    intensity: u32,
-    period: Duration,
-    shutdown: Option<Duration>,
-    most: Option<usize>,
-}
-
-impl Config {
-    pub(crate) fn encode(&self, env: Env<'_>) -> RawTerm {
-        let infinity = || atom!("infinity").raw(env);
-        let entries = [
-            (atom!("restart"), self.restart.raw(env)),
-            (atom!("intensity"), self.intensity.encode(env).raw()),
-            (atom!("period"), milliseconds(self.period).encode(env).raw()),
-            (atom!("shutdown"), shutdown_time(env, self.shutdown)),
-            (atom!("most"), self.most.map_or_else(infinity, |most| most.encode(env).raw())),
-        ];
-        map(env, &entries).raw()
-    }
-}
+use crate::nif::abi::RawTerm;
+use crate::nif::{Atom, Env, Term};
+use crate::process::address::{Pid, To, addressed};
+use crate::process::reason::{CallError, Reason};
+use crate::waiting::call::Call;
+use crate::waiting::order::Wait;
 
 /// A pool as a child of a tree: a supervisor of any number of `S`. A child that ends with an error is started anew with the same
 /// argument, and one that ends in order is not, unless said otherwise.
 pub fn pool<S: Startable>() -> PoolChild<S> {
     PoolChild {
         name: None,
-        config: Config {
+        settings: PoolSettings {
             restart: atom!("transient"),
             intensity: 1,
             period: Duration::from_secs(5),
@@ -63,7 +42,7 @@ pub fn pool<S: Startable>() -> PoolChild<S> {
 #[must_use = "a pool is one when it is given to a tree"]
 pub struct PoolChild<S> {
     name: Option<Named>,
-    config: Config,
+    settings: PoolSettings,
     _kind: PhantomData<fn(S)>,
 }
 
@@ -83,31 +62,31 @@ impl<S> PoolChild<S> {
 
     /// Children are started anew however they ended.
     pub fn permanent(mut self) -> Self {
-        self.config.restart = atom!("permanent");
+        self.settings.restart = atom!("permanent");
         self
     }
 
     /// Children are never started anew.
     pub fn temporary(mut self) -> Self {
-        self.config.restart = atom!("temporary");
+        self.settings.restart = atom!("temporary");
         self
     }
 
     /// Gives up, and ends with all children, after more than `restarts` within `period`.
     pub fn intensity(mut self, restarts: u32, period: Duration) -> Self {
-        (self.config.intensity, self.config.period) = (restarts, period);
+        (self.settings.intensity, self.settings.period) = (restarts, period);
         self
     }
 
     /// How long a child may take to end before it is killed; 5 seconds unless said.
     pub fn shutdown(mut self, time: Duration) -> Self {
-        self.config.shutdown = Some(time);
+        self.settings.shutdown = Some(time);
         self
     }
 
     /// No more than `most` children at a time.
     pub fn at_most(mut self, most: usize) -> Self {
-        self.config.most = Some(most);
+        self.settings.most = Some(most);
         self
     }
 }
@@ -116,7 +95,7 @@ impl<S: Startable> From<PoolChild<S>> for Child {
     fn from(pool: PoolChild<S>) -> Self {
         let id =
             pool.name.as_ref().map_or_else(|| format!("{}_pool", S::module().name()), |name| name.text().to_owned());
-        Child::new(S::module().name(), true, None, How::Pool { name: pool.name, config: pool.config }).id(id)
+        Child::new(S::module().name(), true, None, How::Pool { name: pool.name, settings: pool.settings }).id(id)
     }
 }
 
@@ -158,15 +137,16 @@ impl<S: Startable> Pool<S> {
         Call::new(self.to.clone(), move |env| env.tuple(&[what.raw(env), content(env).raw()])).without_limit()
     }
 
-    /// Starts one more. `argument` is that of its `init`, a tuple where it has several, `()` where it has none.
+    /// Starts one more, and waits for the end of its `init`. `argument` is that of its `init`, a tuple where it has several, `()` where
+    /// it has none.
     ///
     /// # Errors
-    /// When its `init` fails, or the pool is full or not there.
-    pub async fn start(&self, argument: impl Arguments<S::Argument>) -> Result<Server<S>, StartError> {
+    /// When its `init` fails or takes longer than [`PoolStart::within`] says, or the pool is full or not there.
+    pub fn start(&self, argument: impl Arguments<S::Argument>) -> PoolStart<S> {
         let argument = argument.all();
         let call =
             self.ask::<Any>(atom!("start_child"), move |env| env.list(&[env.tuple(&argument.encode_all(env)).raw()]));
-        outcome(call.await.map_err(not_there)?)
+        PoolStart { call, _kind: PhantomData }
     }
 
     /// Has one more started and does not wait for it. If it does not start, that is told in the log and nowhere else.
@@ -244,6 +224,30 @@ impl<S: Startable> Pool<S> {
     }
 }
 
+/// The start of one process in a pool.
+#[derive(Debug)]
+#[must_use = "nothing is started until it is awaited"]
+pub struct PoolStart<S> {
+    call: Call<Any>,
+    _kind: PhantomData<fn(S)>,
+}
+
+impl<S> PoolStart<S> {
+    /// How long to wait, which is as long as it takes unless said. A process that comes out of its `init` later is one of the pool.
+    pub fn within(mut self, limit: Duration) -> Self {
+        self.call = self.call.within(limit);
+        self
+    }
+}
+
+impl<S> Future for PoolStart<S> {
+    type Output = Result<Server<S>, StartError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.call).poll(context).map(|answer| outcome(answer.map_err(not_there)?))
+    }
+}
+
 /// `{started, [{Place, Result}]}`, in any order, or `{down, Reason}`.
 fn all_started<S>(event: Term<'_>) -> Result<Vec<Result<Server<S>, StartError>>, StartError> {
     let lost = || StartError::Failed(Reason::from("the pool gave no answer".to_owned()));
@@ -265,6 +269,7 @@ fn all_started<S>(event: Term<'_>) -> Result<Vec<Result<Server<S>, StartError>>,
 
 fn not_there(error: CallError) -> StartError {
     StartError::Failed(match error {
+        CallError::Timeout(_) => return StartError::Timeout,
         CallError::Down(reason) => reason,
         other => Reason::from(other.to_string()),
     })

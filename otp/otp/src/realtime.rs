@@ -1,19 +1,19 @@
-//! Real-time mode: the VM's threads under a real-time policy, on processors of their own, with all memory in RAM.
+//! Real-time mode: the VM's threads under a real-time policy, on processors of their own, with all memory locked in RAM.
 //!
-//! What is asked for stands in the variable `OTP_REALTIME`, where `cargo otp run --realtime` puts it: words as
-//! `policy=fifo priority=80 lock_memory=true cpus=2,3`. It is put in force before the root of the application starts, and
-//! read back: what is told is what took effect.
+//! The variable `OTP_REALTIME`, which `cargo otp run --realtime` sets, says what is asked for, as in
+//! `policy=fifo priority=80 lock_memory=true cpus=2,3`. The settings are applied before the root of the application starts, and read
+//! back: what is reported is what took effect.
 //!
 //! The policy is that of the threads that run processes, of those that wait for files and sockets, and of the helpers of both.
-//! Dirty schedulers keep the ordinary policy: work that may take long must not hold up work that must not wait.
+//! Dirty schedulers keep the ordinary policy, because work that may take long must not hold up work that must not wait.
 
 use std::io;
 
 use crate::atom;
 use crate::data::Data;
-use crate::vm::abi::RawTerm;
-use crate::vm::threads::{self, Thread};
-use crate::vm::{Env, Term};
+use crate::nif::abi::RawTerm;
+use crate::nif::threads::{self, Thread};
+use crate::nif::{Env, Term};
 
 const VARIABLE: &str = "OTP_REALTIME";
 

@@ -1,24 +1,24 @@
-//! What the behaviours that can be asked have in common: their callers' side, and what the generator is told.
+//! The callers' side of a behaviour that can be called: the methods of its address, and the description of its calls and casts
+//! for the generator of the Erlang half.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::{Method, Model, Role, arguments, described, names, split};
+use super::{Method, Model, Role, arguments, described, names, plain, split};
 
 /// The methods that `Server<Name>` has, by a trait beside the type, and the functions that start one.
 pub(crate) fn api(model: &Model) -> TokenStream {
     let name = &model.name;
     let asked = asked(model, &quote! { ::otp::Server }, &format!("What can be asked of a `Server<{name}>`."));
     let (argument_names, argument_types) = split(&model.init);
-    let (docs, module) = (&model.init.docs, &model.module);
+    let (docs, module) = (&model.init.docs, model.module());
     quote! {
         #asked
 
         impl ::otp::Startable for #name {
-            fn module() -> &'static ::otp::vm::Atom {
-                ::otp::atom!(#module)
-            }
+            #module
+
             type Argument = (#(#argument_types,)*);
         }
 
@@ -77,7 +77,7 @@ pub(crate) fn reply(model: &Model, method: &Method) -> TokenStream {
 
 /// The term of a request.
 fn request(method: &Method) -> TokenStream {
-    let (tag, names) = (method.name.to_string(), names(method));
+    let (tag, names) = (plain(&method.name), names(method));
     if names.is_empty() {
         return quote! { ::otp::atom!(#tag).term(otp_env) };
     }
@@ -88,7 +88,7 @@ fn request(method: &Method) -> TokenStream {
 
 /// Reads one request, and does `then` with the names of its arguments.
 pub(crate) fn arm(method: &Method, then: &TokenStream) -> TokenStream {
-    let (tag, (names, types)) = (method.name.to_string(), split(method));
+    let (tag, (names, types)) = (plain(&method.name), split(method));
     if names.is_empty() {
         return quote! { if otp_request.is(::otp::atom!(#tag)) { #then } };
     }
@@ -104,12 +104,12 @@ pub(crate) fn arm(method: &Method, then: &TokenStream) -> TokenStream {
     }
 }
 
-/// What the generator of the Erlang half is told.
+/// The description for the generator of the Erlang half.
 pub(crate) fn description(model: &Model, kind: &TokenStream) -> TokenStream {
-    let (rust, about) = (model.name.to_string(), described(&model.block.attrs));
+    let (rust, about) = (plain(&model.name), described(&model.block.attrs));
     let start = arguments(&model.init);
     let message = |method: &Method, reply: TokenStream| {
-        let (name, about, arguments) = (method.name.to_string(), described(&method.docs), arguments(method));
+        let (name, about, arguments) = (plain(&method.name), described(&method.docs), arguments(method));
         quote! { ::otp::generate::Message { name: #name, about: #about, arguments: #arguments, reply: #reply } }
     };
     let calls = model.of(Role::Call).map(|method| {
@@ -117,7 +117,7 @@ pub(crate) fn description(model: &Model, kind: &TokenStream) -> TokenStream {
         message(method, quote! { <#reply as ::otp::Data>::erlang_type() })
     });
     let casts = model.of(Role::Cast).map(|method| message(method, quote! { ::std::string::String::new() }));
-    let options = model.options.written(model);
+    let (options, text) = (model.options.written(model), model.text());
     quote! {
         ::otp::generate::Description {
             kind: ::otp::generate::Kind::#kind,
@@ -127,35 +127,41 @@ pub(crate) fn description(model: &Model, kind: &TokenStream) -> TokenStream {
             calls: ::std::vec![#(#calls),*],
             casts: ::std::vec![#(#casts),*],
             options: #options,
+            text: #text,
         }
     }
 }
 
-/// How a state is shown and restored.
+/// How a state is shown, and how it goes over to another build.
 pub(crate) fn shown(model: &Model) -> TokenStream {
-    let name = &model.name;
     let older = model.of(Role::Upgrade).map(|method| {
         let (upgrade, (_, types)) = (&method.name, split(method));
+        let old = carried(types[0], &quote! { otp_state });
         quote! {
-            .or_else(|wrong| match <#(#types)* as ::otp::Data>::decode(state) {
+            .or_else(|otp_wrong| match #old {
                 ::core::result::Result::Ok(old) => ::core::result::Result::Ok(Self::#upgrade(old)),
-                ::core::result::Result::Err(_) => ::core::result::Result::Err(wrong),
+                ::core::result::Result::Err(_) => ::core::result::Result::Err(otp_wrong),
             })
         }
     });
-    let show = show(model);
+    let (show, own) = (show(model), carried(&model.name, &quote! { otp_state }));
     quote! {
         #show
 
-        fn restore(state: ::otp::vm::Term<'_>) -> ::core::result::Result<Self, ::otp::Malformed> {
+        fn restore(otp_state: ::otp::vm::Term<'_>) -> ::core::result::Result<Self, ::otp::Malformed> {
             #[allow(unused_imports)]
-            use ::otp::private::{ByData as _, ByDebug as _, ByName as _};
-            (&&&::otp::private::Shown::<#name>(::core::marker::PhantomData)).restore(state) #(#older)*
+            use ::otp::private::{ByCarry as _, ByItsData as _, ByNothing as _};
+            #own #(#older)*
         }
     }
 }
 
-/// How a state is shown.
+/// Reads a value of the type that another build gave, where `otp::private::ByCarry` and its like are in scope.
+pub(crate) fn carried(ty: &impl ToTokens, term: &TokenStream) -> TokenStream {
+    quote! { (&&&::otp::private::Carried::<#ty>(::core::marker::PhantomData)).carried(#term) }
+}
+
+/// How a state is shown, and what it is to another build.
 pub(crate) fn show(model: &Model) -> TokenStream {
     let name = &model.name;
     quote! {
@@ -163,6 +169,18 @@ pub(crate) fn show(model: &Model) -> TokenStream {
             #[allow(unused_imports)]
             use ::otp::private::{ByData as _, ByDebug as _, ByName as _};
             (&&&::otp::private::Shown::<#name>(::core::marker::PhantomData)).show(self, env)
+        }
+
+        fn carry<'a>(&self, env: ::otp::vm::Env<'a>) -> ::core::option::Option<::otp::vm::Term<'a>> {
+            #[allow(unused_imports)]
+            use ::otp::private::{ByCarry as _, ByItsData as _, ByNothing as _};
+            (&&&::otp::private::Carried::<#name>(::core::marker::PhantomData)).carry(self, env)
+        }
+
+        fn goes_over() -> bool {
+            #[allow(unused_imports)]
+            use ::otp::private::{ByCarry as _, ByItsData as _, ByNothing as _};
+            (&&&::otp::private::Carried::<#name>(::core::marker::PhantomData)).goes_over()
         }
     }
 }

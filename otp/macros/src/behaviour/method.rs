@@ -1,4 +1,4 @@
-//! A callback as it was written.
+//! A callback as the user wrote it.
 
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;
@@ -30,7 +30,7 @@ pub(crate) enum Scheduler {
     DirtyIo,
 }
 
-/// What a method is for.
+/// The role of a method.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Call,
@@ -70,7 +70,7 @@ const ROLES: [(&str, Role); 10] = [
     ("upgrade", Role::Upgrade),
 ];
 
-/// What the method is for, and where it runs; the attribute that said it is taken away.
+/// The role of the method, and where it runs; the attribute that gave them is removed.
 pub(crate) fn role(function: &mut ImplItemFn, wrong: &mut Problems) -> Option<(Role, Scheduler)> {
     let mut found = None;
     function.attrs.retain(|attribute| {
@@ -157,7 +157,7 @@ impl Method {
         }
     }
 
-    /// Takes the caller out of the arguments, who is answered later.
+    /// Takes the caller, who is answered later, out of the arguments.
     pub(crate) fn find_caller(&mut self, wrong: &mut Problems) {
         let callers =
             self.arguments.iter().filter(|(_, ty)| last_name(ty).is_some_and(|name| name == "Caller")).count();

@@ -1,4 +1,4 @@
-//! The block of a behaviour as it was written.
+//! The model of a behaviour: its block of callbacks as the user wrote it.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -13,8 +13,6 @@ pub(crate) struct Model {
     /// The block, without the attributes that are ours.
     pub(crate) block: ItemImpl,
     pub(crate) name: Ident,
-    /// The name of its module in Erlang.
-    pub(crate) module: String,
     pub(crate) options: Options,
     pub(crate) init: Method,
     pub(crate) callbacks: Vec<(Role, Method)>,
@@ -22,29 +20,33 @@ pub(crate) struct Model {
     pub(crate) answer: TokenStream,
 }
 
-/// What stands in the parentheses of the attribute.
+/// The options in the parentheses of the attribute.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) module: Option<String>,
     pub(crate) trap_exit: bool,
     pub(crate) off_heap: bool,
+    /// What becomes of its processes at an upgrade, if their states are not to go over.
+    pub(crate) on_upgrade: Option<Ident>,
     /// Words that only this behaviour has, with their types.
     pub(crate) types: Vec<(Ident, Type)>,
 }
 
-/// What kind of behaviour a block is.
+/// A kind of behaviour.
 pub(crate) struct Shape {
     /// The name of the attribute.
     pub(crate) attribute: &'static str,
-    /// What one is called.
+    /// The word for such a behaviour in messages.
     pub(crate) one: &'static str,
     pub(crate) roles: &'static [Role],
-    /// What `init` returns, for who left it out.
+    /// The return type of `init`, for the error when it was left out.
     pub(crate) init: &'static str,
     /// The types that the attribute takes, as in `state = State`.
     pub(crate) types: &'static [&'static str],
     /// Functions of its module that callers' names must leave alone.
     pub(crate) taken: &'static [&'static str],
+    /// Whether a process is one such behaviour, so that it may stay in its build at an upgrade, or be started anew.
+    pub(crate) may_stay: bool,
     /// Whether it is a machine, whose callbacks are told its state.
     pub(crate) in_states: bool,
     /// The trait of what a call may return.
@@ -75,13 +77,7 @@ impl Model {
                 ),
             );
         }
-        if !block.generics.params.is_empty() {
-            wrong.add(
-                &block.generics,
-                &format!("{} has one module in Erlang, so its type cannot be generic", shape.one),
-            );
-        }
-        let name = name_of(&block.self_ty, shape)?;
+        let name = name_of(&block, shape)?;
         let (mut init, mut callbacks) = (None, Vec::new());
         for item in &mut block.items {
             let ImplItem::Fn(function) = item else { continue };
@@ -117,15 +113,7 @@ impl Model {
         if init.is_none() {
             wrong.add(&block.self_ty, &format!("{} has `{}`", shape.one, shape.init));
         }
-        let model = init.map(|init| Self {
-            module: options.module.clone().unwrap_or_else(|| super::snake(&name.to_string())),
-            answer: (shape.answer)(&name),
-            block,
-            name,
-            options,
-            init,
-            callbacks,
-        });
+        let model = init.map(|init| Self { answer: (shape.answer)(&name), block, name, options, init, callbacks });
         if let Some(model) = &model {
             model.check(shape, &mut wrong);
         }
@@ -135,11 +123,22 @@ impl Model {
         }
     }
 
+    /// The function that gives its module.
+    pub(crate) fn module(&self) -> TokenStream {
+        super::module(self.options.module.as_deref(), &super::snake(&super::plain(&self.name)))
+    }
+
     pub(crate) fn of(&self, role: Role) -> impl Iterator<Item = &Method> + Clone {
         self.callbacks.iter().filter(move |(one, _)| *one == role).map(|(_, method)| method)
     }
 
-    /// What holds for the callbacks of every behaviour.
+    /// A number for the text of the block, by which two builds can be compared (FNV-1a).
+    pub(crate) fn text(&self) -> u64 {
+        let text = self.block.to_token_stream().to_string();
+        text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+    }
+
+    /// Checks that apply to the callbacks of every behaviour.
     fn check(&self, shape: &Shape, wrong: &mut Problems) {
         let upgraded = if shape.in_states { 2 } else { 1 };
         for role in [Role::AfterInit, Role::Terminate, Role::Enter, Role::TakeOver] {
@@ -193,14 +192,23 @@ impl Options {
                 options.trap_exit = true;
             } else if meta.path.is_ident("off_heap") {
                 options.off_heap = true;
+            } else if meta.path.is_ident("on_upgrade") && shape.may_stay {
+                let word: Ident = meta.value()?.parse()?;
+                if word != "stay" && word != "restart" {
+                    let what = "on_upgrade = stay leaves a process in the build that it began in, and on_upgrade = restart has its \
+                                supervisor start it anew";
+                    return Err(Error::new(word.span(), what));
+                }
+                options.on_upgrade = Some(word);
             } else if meta.path.is_ident("module") {
-                options.module = Some(meta.value()?.parse::<syn::LitStr>()?.value());
+                options.module = Some(module_given(&meta)?);
             } else if let Some(word) = meta.path.get_ident().filter(|word| shape.types.iter().any(|ty| word == ty)) {
                 options.types.push((word.clone(), meta.value()?.parse()?));
             } else {
                 let types: String = shape.types.iter().map(|ty| format!("{ty} = Type, ")).collect();
+                let stays = if shape.may_stay { ", on_upgrade = stay or restart" } else { "" };
                 return Err(meta.error(format!(
-                    "#[{}] takes {types}trap_exit, off_heap and module = \"name_in_erlang\"",
+                    "#[{}] takes {types}trap_exit, off_heap{stays} and module = \"name_in_erlang\"",
                     shape.attribute
                 )));
             }
@@ -220,7 +228,7 @@ impl Options {
             .map_or_else(|| "State".to_owned(), |(_, ty)| ty.to_token_stream().to_string())
     }
 
-    /// What the Erlang half is told of the behaviour, in Erlang's notation.
+    /// The description of the behaviour for the Erlang half, in Erlang's notation.
     pub(crate) fn written(&self, model: &Model) -> String {
         let mut words = Vec::new();
         let exits = model.of(Role::Info).flat_map(|info| &info.arguments).any(|(_, ty)| {
@@ -243,8 +251,22 @@ impl Options {
         if self.off_heap {
             words.push("{spawn, [{message_queue_data, off_heap}]}");
         }
+        let mut words: Vec<_> = words.into_iter().map(str::to_owned).collect();
+        words.extend(self.on_upgrade.as_ref().map(|word| format!("{{on_upgrade, {word}}}")));
         format!("[{}]", words.join(", "))
     }
+}
+
+/// The name in `module = "name_in_erlang"`.
+pub(crate) fn module_given(meta: &syn::meta::ParseNestedMeta<'_>) -> Result<String> {
+    let given: syn::LitStr = meta.value()?.parse()?;
+    let name = given.value();
+    let plain = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
+    if plain && name.len() <= 200 {
+        return Ok(name);
+    }
+    Err(Error::new(given.span(), "a module's name has the letters a to z, 0 to 9 and _, and begins with a letter"))
 }
 
 /// What an attribute of this shape makes of the block: `code`, if `check` finds nothing wrong beside what is wrong in any.
@@ -278,10 +300,25 @@ fn without_roles(item: TokenStream) -> TokenStream {
     block.into_token_stream()
 }
 
-fn name_of(ty: &Type, shape: &Shape) -> Result<Ident> {
-    match ty {
+/// What is said of a behaviour of a generic type.
+fn generic(shape: &Shape) -> String {
+    format!(
+        "{} has one module in Erlang, so its type cannot be generic: make a struct of its own for each type that it is needed for, \
+         with the generic one in it",
+        shape.one
+    )
+}
+
+fn name_of(block: &ItemImpl, shape: &Shape) -> Result<Ident> {
+    if !block.generics.params.is_empty() {
+        return Err(Error::new_spanned(&block.generics, generic(shape)));
+    }
+    match &*block.self_ty {
         Type::Path(path) if path.qself.is_none() => match path.path.get_ident() {
             Some(name) => Ok(name.clone()),
+            None if path.path.segments.iter().any(|segment| !segment.arguments.is_empty()) => {
+                Err(Error::new(path.span(), generic(shape)))
+            }
             None => {
                 let what = format!("name the type itself: {} stands in the module of its type", shape.one);
                 Err(Error::new(path.span(), what))

@@ -1,4 +1,4 @@
-//! All that is wrong, so that it can be said at once.
+//! The errors of a block, gathered so that all of them are reported at once.
 
 use syn::{Error, Result};
 
@@ -22,7 +22,7 @@ impl Problems {
     }
 }
 
-/// What the errors in generated code say.
+/// The texts of the errors in generated code.
 #[cfg(test)]
 pub(crate) fn said(code: &proc_macro2::TokenStream) -> Vec<String> {
     let text = code.to_string();

@@ -1,16 +1,36 @@
-//! Names and texts of callbacks, as the generated code has them.
+//! Names and texts of callbacks in the generated code.
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::{Ident, Type};
 
 use super::Method;
 
-/// What a process takes, for whoever asked for something else.
+/// The function that gives a behaviour's module, which is called as `module = "…"` says, or after `name` and the application.
+pub(crate) fn module(given: Option<&str>, name: &str) -> TokenStream {
+    let module = match given {
+        Some(given) => quote! { given(#given) },
+        None => quote! { own(#name) },
+    };
+    quote! {
+        fn module() -> &'static ::otp::vm::Atom {
+            static MODULE: ::otp::process::Module = ::otp::process::Module::#module;
+            MODULE.atom()
+        }
+    }
+}
+
+/// A name as Erlang has it: `type` of `r#type`.
+pub(crate) fn plain(name: &Ident) -> String {
+    name.unraw().to_string()
+}
+
+/// The requests that a process takes, for the error to a caller that sent something else.
 pub(crate) fn there_are<'a>(what: &str, methods: impl Iterator<Item = &'a Method>) -> String {
     let each = methods.map(|method| match method.arguments.len() {
-        0 => method.name.to_string(),
-        several => format!("{{{}{}}}", method.name, ", _".repeat(several)),
+        0 => plain(&method.name),
+        several => format!("{{{}{}}}", plain(&method.name), ", _".repeat(several)),
     });
     let each: Vec<_> = each.collect();
     if each.is_empty() { format!("no {what} at all") } else { format!("a {what}: {}", each.join(" or ")) }
@@ -18,13 +38,13 @@ pub(crate) fn there_are<'a>(what: &str, methods: impl Iterator<Item = &'a Method
 
 pub(crate) fn arguments(method: &Method) -> TokenStream {
     let each = method.arguments.iter().map(|(name, ty)| {
-        let name = name.to_string();
+        let name = plain(name);
         quote! { ::otp::generate::Argument { name: #name, ty: <#ty as ::otp::Data>::erlang_type() } }
     });
     quote! { ::std::vec![#(#each),*] }
 }
 
-/// What documentation says, a line each.
+/// The documentation, line by line.
 pub(crate) fn described(attributes: &[syn::Attribute]) -> String {
     let lines =
         attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(|attribute| match &attribute

@@ -1,19 +1,23 @@
-//! `#[otp(…)]` on a type, a variant or a field.
+//! The attributes `#[otp(…)]` of a type, a variant or a field.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Error, Expr, LitStr, Path, Result, Token};
 
 use crate::behaviour::Problems;
 
-/// What stands in `#[otp(…)]`.
+/// The content of `#[otp(…)]`.
 #[derive(Default)]
 pub(crate) struct Attributes {
     pub(crate) rename: Option<LitStr>,
     /// Where it stands.
     pub(crate) record: Option<Path>,
     pub(crate) open: Option<Path>,
+    /// The module of a struct of Elixir's.
+    pub(crate) structure: Option<LitStr>,
     /// Where it stands, and the value if it says one.
     pub(crate) default: Option<(Path, Option<Expr>)>,
+    /// The same, of a field that does not go over.
+    pub(crate) anew: Option<(Path, Option<Expr>)>,
 }
 
 impl Attributes {
@@ -45,11 +49,25 @@ impl Attributes {
                 check(&text)?;
                 self.rename.replace(text).is_some()
             }
+            "struct" => {
+                let text: LitStr = meta
+                    .value()
+                    .and_then(|value| value.parse())
+                    .map_err(|error| Error::new(error.span(), "a module is a text: struct = \"Elixir.…\""))?;
+                check(&text)?;
+                if !text.value().starts_with("Elixir.") {
+                    let what =
+                        "a module of Elixir's is an atom that begins with Elixir, as in struct = \"Elixir.User\"";
+                    return Err(Error::new_spanned(&text, what));
+                }
+                self.structure.replace(text).is_some()
+            }
             "record" => self.record.replace(meta.path.clone()).is_some(),
             "open" => self.open.replace(meta.path.clone()).is_some(),
-            _ => {
+            name => {
                 let value = if meta.input.peek(Token![=]) { Some(meta.value()?.parse()?) } else { None };
-                self.default.replace((meta.path.clone(), value)).is_some()
+                let place = if name == "anew" { &mut self.anew } else { &mut self.default };
+                place.replace((meta.path.clone(), value)).is_some()
             }
         };
         if twice { Err(Error::new_spanned(&meta.path, format!("{name} is said twice"))) } else { Ok(()) }
@@ -60,6 +78,7 @@ impl Attributes {
 fn form(name: &str) -> String {
     match name {
         "rename" => "#[otp(rename = \"…\")]".into(),
+        "struct" => "#[otp(struct = \"Elixir.…\")]".into(),
         name => format!("#[otp({name})]"),
     }
 }

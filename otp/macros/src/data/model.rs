@@ -1,10 +1,11 @@
-//! What the user wrote.
+//! The model of a type under `#[derive(Data)]` or `#[derive(Carry)]`: the struct or enum as the user wrote it.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Expr, Fields, Generics, Ident, Member, Result, Type};
 
+use super::Way;
 use super::attributes::Attributes;
 use crate::behaviour::{Problems, described, snake};
 
@@ -19,7 +20,7 @@ pub(crate) struct Model {
 }
 
 pub(crate) enum Form {
-    /// What its only field is.
+    /// A newtype: the form is that of its only field.
     Same(Box<Field>),
     /// The map, or the tuple without its tag's text, which a struct is.
     Struct(Shape),
@@ -33,6 +34,8 @@ pub(crate) enum Shape {
     Map {
         fields: Vec<Field>,
         open: bool,
+        /// The module of the struct of Elixir's that it is.
+        structure: Option<String>,
     },
 }
 
@@ -48,10 +51,12 @@ pub(crate) struct Field {
     pub(crate) ty: Type,
     /// Whether it may be absent, and what it is then if not its type's default.
     pub(crate) default: Option<Option<Expr>>,
+    /// Whether it has no form and is made anew, and how if not as its type's default.
+    pub(crate) anew: Option<Option<Expr>>,
 }
 
 impl Model {
-    pub(crate) fn read(item: TokenStream) -> Result<Self> {
+    pub(crate) fn read(item: TokenStream, way: Way) -> Result<Self> {
         let input: DeriveInput = syn::parse2(item)?;
         let mut wrong = Problems::default();
         for lifetime in input.generics.lifetimes() {
@@ -59,8 +64,8 @@ impl Model {
         }
         let name = input.ident.clone();
         let form = match &input.data {
-            Data::Struct(data) => structure(&input, &data.fields, &mut wrong),
-            Data::Enum(data) => enumeration(&input, data, &mut wrong),
+            Data::Struct(data) => structure(&input, &data.fields, way, &mut wrong),
+            Data::Enum(data) => enumeration(&input, data, way, &mut wrong),
             Data::Union(data) => {
                 wrong.add(&data.union_token, "nobody knows which field of a union is there: use an enum");
                 None
@@ -73,9 +78,9 @@ impl Model {
     }
 }
 
-fn structure(input: &DeriveInput, written: &Fields, wrong: &mut Problems) -> Option<(Option<String>, Form)> {
+fn structure(input: &DeriveInput, written: &Fields, way: Way, wrong: &mut Problems) -> Option<(Option<String>, Form)> {
     let allowed: &[&str] =
-        if matches!(written, Fields::Named(_)) { &["rename", "record", "open"] } else { &["rename"] };
+        if matches!(written, Fields::Named(_)) { &["rename", "record", "open", "struct"] } else { &["rename"] };
     let what = match written {
         Fields::Named(_) => "a struct",
         _ => "a struct without names of fields",
@@ -84,15 +89,26 @@ fn structure(input: &DeriveInput, written: &Fields, wrong: &mut Problems) -> Opt
     if let (Some(_), Some(open)) = (&attributes.record, &attributes.open) {
         wrong.add(open, "a record is a tuple, which has as many elements as it has fields: only a map can be open");
     }
+    if let (Some(_), Some(structure)) = (&attributes.record, &attributes.structure) {
+        wrong.add(structure, "a record is a tuple, and a struct of Elixir's is a map: it is one of them");
+    }
     let renamed = attributes.rename.map(|name| name.value());
-    let form = match shape(written, attributes.record.is_some(), attributes.open.is_some(), wrong) {
+    // Between builds it is a map like any other.
+    let structure = attributes.structure.filter(|_| way == Way::Data).map(|module| module.value());
+    let form = match shape(written, attributes.record.is_some(), attributes.open.is_some(), way, wrong) {
+        Shape::Map { fields, open, .. } => Form::Struct(Shape::Map { fields, open, structure }),
         Shape::Tuple(mut fields, false) if fields.len() == 1 => Form::Same(Box::new(fields.remove(0))),
         shape => Form::Struct(shape),
     };
     Some((renamed, form))
 }
 
-fn enumeration(input: &DeriveInput, data: &syn::DataEnum, wrong: &mut Problems) -> Option<(Option<String>, Form)> {
+fn enumeration(
+    input: &DeriveInput,
+    data: &syn::DataEnum,
+    way: Way,
+    wrong: &mut Problems,
+) -> Option<(Option<String>, Form)> {
     let attributes = Attributes::read(&input.attrs, "an enum", &["rename", "open"], wrong);
     if data.variants.is_empty() {
         wrong.add(&input.ident, "an enum without variants has no values, so it has no form in Erlang");
@@ -101,7 +117,7 @@ fn enumeration(input: &DeriveInput, data: &syn::DataEnum, wrong: &mut Problems) 
     for variant in &data.variants {
         let of_variant = Attributes::read(&variant.attrs, "a variant", &["rename"], wrong);
         let erlang = of_variant.rename.map_or_else(|| snake(&variant.ident.unraw().to_string()), |name| name.value());
-        let shape = shape(&variant.fields, false, attributes.open.is_some(), wrong);
+        let shape = shape(&variant.fields, false, attributes.open.is_some(), way, wrong);
         let same = variants.iter().find(|other| other.erlang == erlang && other.shape.length() == shape.length());
         if let Some(other) = same {
             let both = match shape.length() {
@@ -120,6 +136,13 @@ fn enumeration(input: &DeriveInput, data: &syn::DataEnum, wrong: &mut Problems) 
     Some((attributes.rename.map(|name| name.value()), Form::Enum(variants)))
 }
 
+impl Field {
+    /// Whether it stands in the form.
+    pub(crate) fn goes_over(&self) -> bool {
+        self.anew.is_none()
+    }
+}
+
 impl Shape {
     /// How many elements follow the tag.
     fn length(&self) -> usize {
@@ -130,10 +153,11 @@ impl Shape {
     }
 }
 
-fn shape(written: &Fields, record: bool, open: bool, wrong: &mut Problems) -> Shape {
+fn shape(written: &Fields, record: bool, open: bool, way: Way, wrong: &mut Problems) -> Shape {
     let named = matches!(written, Fields::Named(_));
     let map = named && !record;
     let (what, allowed): (_, &[&str]) = match (map, named) {
+        (true, _) if way == Way::Carry => ("a field", &["rename", "default", "anew"]),
         (true, _) => ("a field", &["rename", "default"]),
         (_, true) => ("a field of a record, which has a place and not a key,", &[]),
         _ => ("a field without a name", &[]),
@@ -151,9 +175,10 @@ fn shape(written: &Fields, record: bool, open: bool, wrong: &mut Problems) -> Sh
             erlang,
             ty: field.ty.clone(),
             default: attributes.default.map(|(_, value)| value),
+            anew: attributes.anew.map(|(_, value)| value),
         });
     }
-    if map { Shape::Map { fields, open } } else { Shape::Tuple(fields, named) }
+    if map { Shape::Map { fields, open, structure: None } } else { Shape::Tuple(fields, named) }
 }
 
 fn read_of_field(field: &syn::Field, what: &str, allowed: &[&str], wrong: &mut Problems) -> Attributes {

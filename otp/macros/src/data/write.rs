@@ -1,28 +1,30 @@
-//! The code that a derive becomes.
+//! The code that `#[derive(Data)]` and `#[derive(Carry)]` generate from the model of a type.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Generics, Ident, parse_quote};
 
+use super::Way;
 use super::model::{Field, Form, Model, Shape, Variant, speaks_of};
 
-pub(crate) fn code(model: &Model) -> TokenStream {
+pub(crate) fn code(model: &Model, way: Way) -> TokenStream {
     let Model { name, erlang, about, form, .. } = model;
-    let generics = bounded(model);
+    let generics = bounded(model, way);
+    let (path, write, read) = (way.path(), way.write(), way.read());
     let (parameters, arguments, wheres) = generics.split_for_impl();
     let (encode, decode, definition) = match form {
         Form::Same(field) => {
             let (member, ty) = (&field.member, &field.ty);
             (
-                quote! { ::otp::Data::encode(&self.#member, env) },
-                quote! { <#ty as ::otp::Data>::decode(term).map(|value| Self { #member: value }) },
+                quote! { #path::#write(&self.#member, env) },
+                quote! { <#ty as #path>::#read(term).map(|value| Self { #member: value }) },
                 quote! { <#ty as ::otp::Data>::erlang_type() },
             )
         }
         Form::Struct(shape) => {
             let members: Vec<_> = shape.fields().iter().map(|field| &field.member).collect();
             let values: Vec<_> = members.iter().map(|member| quote! { &self.#member }).collect();
-            let value = encode_shape(shape, &values);
+            let value = encode_shape(shape, &values, way);
             let encode = match shape {
                 Shape::Map { .. } => value,
                 Shape::Tuple(..) => tagged(erlang, &value),
@@ -30,11 +32,11 @@ pub(crate) fn code(model: &Model) -> TokenStream {
             let expected = pattern(erlang, shape);
             let read = match shape {
                 Shape::Map { .. } => {
-                    let read = decode_map(shape, &quote! { Self }, &quote! { term });
+                    let read = decode_map(shape, &quote! { Self }, &quote! { term }, way);
                     quote! { ::core::result::Result::Ok({ #read }) }
                 }
                 Shape::Tuple(fields, _) => {
-                    let read = decode_tuple(erlang, fields, &quote! { Self }, None);
+                    let read = decode_tuple(erlang, fields, &quote! { Self }, None, way);
                     quote! {
                         let elements = term.tuple();
                         #read
@@ -49,45 +51,71 @@ pub(crate) fn code(model: &Model) -> TokenStream {
             };
             (encode, read, definition)
         }
-        Form::Enum(variants) => enumeration(variants),
+        Form::Enum(variants) => enumeration(variants, way),
     };
     let absent = if let Form::Same(field) = form {
         let Field { ty, member, .. } = &**field;
         quote! {
             fn absent() -> ::core::option::Option<Self> {
-                <#ty as ::otp::Data>::absent().map(|value| Self { #member: value })
+                <#ty as #path>::absent().map(|value| Self { #member: value })
             }
         }
     } else {
         TokenStream::new()
     };
+    let erlang_type = (way == Way::Data).then(|| {
+        quote! {
+            fn erlang_type() -> ::std::string::String {
+                ::otp::data::types::named(::core::any::type_name::<Self>(), #erlang, #about, || #definition)
+            }
+        }
+    });
+    // What may be sent may go over too, in the same form.
+    let too = (way == Way::Data).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #parameters ::otp::Carry for #name #arguments #wheres {
+                fn carry<'a>(&self, env: ::otp::vm::Env<'a>) -> ::otp::vm::Term<'a> {
+                    ::otp::Data::encode(self, env)
+                }
+
+                fn carried(term: ::otp::vm::Term<'_>) -> ::core::result::Result<Self, ::otp::Malformed> {
+                    ::otp::Data::decode(term)
+                }
+
+                fn absent() -> ::core::option::Option<Self> {
+                    <Self as ::otp::Data>::absent()
+                }
+            }
+        }
+    });
     quote! {
         #[automatically_derived]
-        impl #parameters ::otp::Data for #name #arguments #wheres {
+        impl #parameters #path for #name #arguments #wheres {
             #[inline]
-            fn encode<'a>(&self, env: ::otp::vm::Env<'a>) -> ::otp::vm::Term<'a> {
+            fn #write<'a>(&self, env: ::otp::vm::Env<'a>) -> ::otp::vm::Term<'a> {
                 #encode
             }
 
             #[inline]
-            fn decode(term: ::otp::vm::Term<'_>) -> ::core::result::Result<Self, ::otp::Malformed> {
+            fn #read(term: ::otp::vm::Term<'_>) -> ::core::result::Result<Self, ::otp::Malformed> {
                 #decode
             }
 
-            fn erlang_type() -> ::std::string::String {
-                ::otp::data::types::named(::core::any::type_name::<Self>(), #erlang, #about, || #definition)
-            }
+            #erlang_type
 
             #absent
         }
+
+        #too
     }
 }
 
-/// What the code asks of the type's parameters.
-fn bounded(model: &Model) -> Generics {
-    let mut generics = model.generics.clone();
+/// The bounds of the type's parameters.
+fn bounded(model: &Model, way: Way) -> Generics {
+    let (mut generics, path) = (model.generics.clone(), way.path());
     for parameter in generics.type_params_mut() {
-        parameter.bounds.push(parse_quote!(::otp::Data));
+        parameter.bounds.push(parse_quote!(#path));
     }
     let fields = match &model.form {
         Form::Same(_) => Vec::new(),
@@ -95,7 +123,9 @@ fn bounded(model: &Model) -> Generics {
         Form::Enum(variants) => variants.iter().flat_map(|variant| variant.shape.fields()).collect(),
     };
     for field in fields {
-        if matches!(field.default, Some(None)) && speaks_of(&field.ty, &model.generics) {
+        if (matches!(field.default, Some(None)) || matches!(field.anew, Some(None)))
+            && speaks_of(&field.ty, &model.generics)
+        {
             let ty = &field.ty;
             generics.make_where_clause().predicates.push(parse_quote!(#ty: ::core::default::Default));
         }
@@ -111,23 +141,26 @@ impl Shape {
     }
 }
 
-fn enumeration(variants: &[Variant]) -> (TokenStream, TokenStream, TokenStream) {
+fn enumeration(variants: &[Variant], way: Way) -> (TokenStream, TokenStream, TokenStream) {
     let encoded = variants.iter().map(|Variant { name, erlang, shape }| {
         let members = shape.fields().iter().map(|field| &field.member);
         let names: Vec<Ident> = (0..shape.fields().len()).map(|number| format_ident!("field_{number}")).collect();
         let values: Vec<_> = names.iter().map(|name| quote! { #name }).collect();
-        let value = encode_shape(shape, &values);
+        let value = encode_shape(shape, &values, way);
         let value = match shape {
             Shape::Map { .. } => quote! { [#value.raw()] },
             Shape::Tuple(..) => value,
         };
         let value = tagged(erlang, &value);
-        quote! { Self::#name { #(#members: #names),* } => #value }
+        quote! {
+            #[allow(unused_variables)]
+            Self::#name { #(#members: #names),* } => #value
+        }
     });
     let decoded = variants.iter().map(|Variant { name, erlang, shape }| match shape {
-        Shape::Tuple(fields, _) => decode_tuple(erlang, fields, &quote! { Self::#name }, Some(erlang)),
+        Shape::Tuple(fields, _) => decode_tuple(erlang, fields, &quote! { Self::#name }, Some(erlang), way),
         Shape::Map { .. } => {
-            let read = decode_map(shape, &quote! { Self::#name }, &quote! { map });
+            let read = decode_map(shape, &quote! { Self::#name }, &quote! { map }, way);
             quote! {
                 if let ::core::option::Option::Some(elements) = ::otp::data::derived::tagged(elements, ::otp::atom!(#erlang), 2) {
                     let read = |map: ::otp::vm::Term<'_>| ::core::result::Result::Ok({ #read });
@@ -162,13 +195,26 @@ fn enumeration(variants: &[Variant]) -> (TokenStream, TokenStream, TokenStream) 
 }
 
 /// The map; or of a tuple the array of what follows its tag.
-fn encode_shape(shape: &Shape, values: &[TokenStream]) -> TokenStream {
-    let encoded = values.iter().map(|value| quote! { ::otp::Data::encode(#value, env).raw() });
+fn encode_shape(shape: &Shape, values: &[TokenStream], way: Way) -> TokenStream {
+    let (path, write) = (way.path(), way.write());
+    let those = shape.fields().iter().zip(values).filter(|(field, _)| field.goes_over());
+    let encoded = those.map(|(_, value)| quote! { #path::#write(#value, env).raw() });
     match shape {
         Shape::Tuple(..) => quote! { [#(#encoded),*] },
-        Shape::Map { fields, .. } => {
-            let keys = fields.iter().map(|field| &field.erlang);
+        Shape::Map { fields, structure: None, .. } => {
+            let keys = fields.iter().filter(|field| field.goes_over()).map(|field| &field.erlang);
             quote! { ::otp::data::derived::map(env, [#(::otp::atom!(#keys)),*], [#(#encoded),*]) }
+        }
+        Shape::Map { fields, structure: Some(module), .. } => {
+            let keys = fields.iter().map(|field| &field.erlang);
+            let values = values.iter().map(|value| quote! { ::otp::data::derived::encode_or_nil(#value, env).raw() });
+            quote! {
+                ::otp::data::derived::map(
+                    env,
+                    [::otp::atom!("__struct__"), #(::otp::atom!(#keys)),*],
+                    [::otp::atom!(#module).term(env).raw(), #(#values),*]
+                )
+            }
         }
     }
 }
@@ -179,7 +225,14 @@ fn tagged(tag: &str, rest: &TokenStream) -> TokenStream {
 }
 
 /// Reads an atom or a tuple if it is this one, and returns.
-fn decode_tuple(tag: &str, fields: &[Field], constructor: &TokenStream, within: Option<&String>) -> TokenStream {
+fn decode_tuple(
+    tag: &str,
+    fields: &[Field],
+    constructor: &TokenStream,
+    within: Option<&String>,
+    way: Way,
+) -> TokenStream {
+    let element = way.element();
     if fields.is_empty() {
         return quote! { if term.is(::otp::atom!(#tag)) { return ::core::result::Result::Ok(#constructor {}); } };
     }
@@ -190,44 +243,62 @@ fn decode_tuple(tag: &str, fields: &[Field], constructor: &TokenStream, within: 
     let within = within.map(|tag| quote! { .map_err(|wrong| wrong.within(#tag)) });
     quote! {
         if let ::core::option::Option::Some(elements) = ::otp::data::derived::tagged(elements, ::otp::atom!(#tag), #arity) {
-            return ::core::result::Result::Ok(#constructor { #(#members: elements.element::<#types>(#indices)#within?),* });
+            return ::core::result::Result::Ok(#constructor { #(#members: elements.#element::<#types>(#indices)#within?),* });
         }
     }
 }
 
-/// Reads a map, as statements and an expression.
-fn decode_map(shape: &Shape, constructor: &TokenStream, map: &TokenStream) -> TokenStream {
-    let Shape::Map { fields, open } = shape else { return TokenStream::new() };
-    let each = fields.iter().map(|Field { member, erlang, ty, default }| {
+/// Reads a map, as statements and an expression. What is made anew sees the fields that went over, by their names.
+fn decode_map(shape: &Shape, constructor: &TokenStream, map: &TokenStream, way: Way) -> TokenStream {
+    let Shape::Map { fields, open, structure } = shape else { return TokenStream::new() };
+    let (field, field_or) = way.field();
+    let members: Vec<_> = fields.iter().map(|field| &field.member).collect();
+    let each = fields.iter().filter(|field| field.goes_over()).map(|Field { member, erlang, ty, default, .. }| {
         let read = match default {
-            None => quote! { field::<#ty>(::otp::atom!(#erlang)) },
+            None => quote! { #field::<#ty>(::otp::atom!(#erlang)) },
             Some(None) => {
-                quote! { field_or::<#ty>(::otp::atom!(#erlang), <#ty as ::core::default::Default>::default) }
+                quote! { #field_or::<#ty>(::otp::atom!(#erlang), <#ty as ::core::default::Default>::default) }
             }
-            Some(Some(value)) => quote! { field_or::<#ty>(::otp::atom!(#erlang), || #value) },
+            Some(Some(value)) => quote! { #field_or::<#ty>(::otp::atom!(#erlang), || #value) },
         };
-        quote! { #member: fields.#read? }
+        quote! { let #member = otp_fields.#read?; }
     });
-    let keys = fields.iter().map(|field| &field.erlang);
-    let finish = (!open).then(|| quote! { fields.finish(&[#(::otp::atom!(#keys)),*])?; });
+    let anew = fields.iter().filter_map(|Field { member, ty, anew, .. }| {
+        Some(match anew.as_ref()? {
+            None => quote! { let #member: #ty = ::core::default::Default::default(); },
+            Some(value) => quote! { let #member: #ty = #value; },
+        })
+    });
+    let keys = fields.iter().filter(|field| field.goes_over()).map(|field| &field.erlang);
+    let tag = structure.iter().map(|_| quote! { ::otp::atom!("__struct__"), });
+    let finish = (!open).then(|| quote! { otp_fields.finish(&[#(#tag)* #(::otp::atom!(#keys)),*])?; });
+    let is_struct = structure.as_ref().map(|module| quote! { otp_fields.are_of_struct(::otp::atom!(#module))?; });
     quote! {
         #[allow(unused_mut)]
-        let mut fields = ::otp::data::derived::Fields::of(#map)?;
-        let value = #constructor { #(#each),* };
+        let mut otp_fields = ::otp::data::derived::Fields::of(#map)?;
+        #is_struct
+        #(#each)*
         #finish
-        value
+        #(#anew)*
+        #constructor { #(#members),* }
     }
 }
 
 /// The type of the map; or of a tuple the array of those of what follows its tag.
 fn type_of(shape: &Shape) -> TokenStream {
     match shape {
-        Shape::Map { fields, open } => {
+        Shape::Map { fields, open, structure: None } => {
             let each = fields.iter().map(|Field { erlang, ty, default, .. }| {
                 let has_default = default.is_some();
                 quote! { ::otp::data::derived::entry::<#ty>(#erlang, #has_default) }
             });
             quote! { ::otp::data::derived::map_type(&[#(#each),*], #open) }
+        }
+        Shape::Map { fields, open, structure: Some(module) } => {
+            let each = fields.iter().map(|Field { erlang, ty, .. }| {
+                quote! { ::otp::data::derived::entry_or_nil::<#ty>(#erlang) }
+            });
+            quote! { ::otp::data::derived::map_type(&[::otp::data::derived::tag_entry(#module), #(#each),*], #open) }
         }
         Shape::Tuple(fields, named) => {
             let each = fields.iter().map(|Field { erlang, ty, .. }| {
@@ -242,7 +313,7 @@ fn type_of(shape: &Shape) -> TokenStream {
     }
 }
 
-/// What was expected, for whoever sent something else.
+/// The expected form, for the error to a sender of something else.
 fn pattern(tag: &str, shape: &Shape) -> String {
     match shape {
         Shape::Map { .. } => format!("{{{tag}, #{{…}}}}"),

@@ -1,4 +1,4 @@
-//! `#[gen_statem]`.
+//! The attribute `#[gen_statem]`: makes a state machine of a block of callbacks.
 
 mod own;
 
@@ -7,7 +7,8 @@ use quote::{format_ident, quote};
 use syn::{Ident, Result, Type};
 
 use crate::behaviour::{
-    self, Method, Model, Problems, Role, Scheduler, Shape, api, arm, description, names, show, split, there_are,
+    self, Method, Model, Problems, Role, Scheduler, Shape, api, arm, carried, description, names, show, split,
+    there_are,
 };
 
 const SHAPE: Shape = Shape {
@@ -37,6 +38,7 @@ const SHAPE: Shape = Shape {
         "code_change",
         "format_status",
     ],
+    may_stay: true,
     in_states: true,
     answer: |name| quote! { ::otp::statem::IntoAnswer<#name> },
 };
@@ -84,7 +86,7 @@ fn is_step_alone(ty: &Type) -> bool {
 }
 
 fn code(model: &Model, state: &Type) -> TokenStream {
-    let (block, name, erlang) = (&model.block, &model.name, &model.module);
+    let (block, name) = (&model.block, &model.name);
     let arguments = names(&model.init);
     let begin = if model.init.waits { format_ident!("begun_later") } else { format_ident!("begun") };
     let calls = model.of(Role::Call).map(|method| arm(method, &answered(name, method)));
@@ -182,7 +184,7 @@ fn code(model: &Model, state: &Type) -> TokenStream {
 
         ::otp::private::inventory::submit! {
             ::otp::process::Behaviour {
-                name: #erlang,
+                module: <#name as ::otp::Startable>::module,
                 at: ::core::concat!(::core::file!(), ":", ::core::line!()),
                 init: ::otp::statem::start::<#name>,
                 restore: ::core::option::Option::Some(::otp::statem::restore::<#name>),
@@ -293,28 +295,27 @@ fn enter(method: &Method) -> TokenStream {
 
 /// State and data from their terms, or from those that an older build had.
 fn restore(model: &Model) -> TokenStream {
-    let name = &model.name;
     let older = model.of(Role::Upgrade).map(|method| {
         let (upgrade, (_, types)) = (&method.name, split(method));
-        let (old_state, old_data) = (types[0], types[1]);
+        let (old_state, old_data) = (types[0], carried(types[1], &quote! { otp_data }));
         quote! {
             .or_else(|otp_wrong| {
                 let old = <#old_state as ::otp::Data>::decode(otp_state)
-                    .and_then(|state| ::core::result::Result::Ok((state, <#old_data as ::otp::Data>::decode(otp_data)?)));
+                    .and_then(|state| ::core::result::Result::Ok((state, #old_data?)));
                 old.map(|(state, data)| Self::#upgrade(state, data)).map_err(|_| otp_wrong)
             })
         }
     });
+    let own = carried(&model.name, &quote! { otp_data });
     quote! {
         fn restore(
             otp_state: ::otp::vm::Term<'_>,
             otp_data: ::otp::vm::Term<'_>,
         ) -> ::core::result::Result<(Self::State, Self), ::otp::Malformed> {
             #[allow(unused_imports)]
-            use ::otp::private::{ByData as _, ByDebug as _, ByName as _};
-            let otp_shown = ::otp::private::Shown::<#name>(::core::marker::PhantomData);
+            use ::otp::private::{ByCarry as _, ByItsData as _, ByNothing as _};
             <Self::State as ::otp::Data>::decode(otp_state)
-                .and_then(|state| ::core::result::Result::Ok((state, (&&&otp_shown).restore(otp_data)?)))
+                .and_then(|state| ::core::result::Result::Ok((state, #own?)))
                 #(#older)*
         }
     }

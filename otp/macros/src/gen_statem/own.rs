@@ -1,11 +1,12 @@
-//! What a machine may send itself: an enum with a variant for each `#[timeout]`, and one for each `#[event]`. So a timer is
-//! begun for a callback that there is, with the arguments that it takes, or the program does not compile.
+//! The events that a state machine sends itself: a generated enum with a variant for each `#[timeout]`, and one with a variant
+//! for each `#[event]`. So code that starts a timer names a callback that exists, with the arguments that this callback takes, or
+//! it does not compile.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 
-use crate::behaviour::{Method, Model, Role, split};
+use crate::behaviour::{Method, Model, Role, plain, split};
 
 /// The enum, and what it is called.
 pub(super) fn own(model: &Model, role: Role) -> (TokenStream, TokenStream) {
@@ -25,11 +26,11 @@ pub(super) fn own(model: &Model, role: Role) -> (TokenStream, TokenStream) {
         quote! { #(#docs)* #variant #types }
     });
     let names = each.iter().map(|one| {
-        let (variant, tag) = (&one.name, one.method.name.to_string());
+        let (variant, tag) = (&one.name, plain(&one.method.name));
         quote! { Self::#variant { .. } => ::otp::atom!(#tag) }
     });
     let encoded = each.iter().map(|one| {
-        let (variant, tag) = (&one.name, one.method.name.to_string());
+        let (variant, tag) = (&one.name, plain(&one.method.name));
         if one.types.is_empty() {
             return quote! { Self::#variant => ::otp::atom!(#tag).term(otp_env) };
         }

@@ -1,77 +1,14 @@
-//! supervisor: which processes there are, and what happens when one of them ends.
-//!
-//! The supervisor itself is OTP's; a tree says what it is told.
+//! Child specifications: which process a supervisor starts, how it is started and ended, and when it is restarted.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::atom;
-use crate::data::{Data, Elements, Malformed};
-use crate::process::Started;
-use crate::reason::milliseconds;
-use crate::start::{Named, Startable};
-use crate::vm::abi::RawTerm;
-use crate::vm::{Atom, Env, Term, Turn};
-
-/// What a supervisor supervises, and how.
-#[derive(Debug)]
-#[must_use = "a tree is what the function of a #[supervisor] returns"]
-pub struct Tree {
-    strategy: &'static Atom,
-    intensity: u32,
-    period: Duration,
-    children: Vec<Child>,
-}
-
-/// Restarts a child that ended, and no other.
-pub fn one_for_one() -> Tree {
-    Tree::new(atom!("one_for_one"))
-}
-
-/// Restarts all children when one ended.
-pub fn one_for_all() -> Tree {
-    Tree::new(atom!("one_for_all"))
-}
-
-/// Restarts the child that ended and those that were started after it.
-pub fn rest_for_one() -> Tree {
-    Tree::new(atom!("rest_for_one"))
-}
-
-impl Tree {
-    /// OTP's defaults: one restart in 5 seconds.
-    fn new(strategy: &'static Atom) -> Self {
-        Self { strategy, intensity: 1, period: Duration::from_secs(5), children: Vec::new() }
-    }
-
-    /// Gives up, and ends with all children, after more than `restarts` within `period`, which counts in whole seconds and is at
-    /// least one.
-    pub fn intensity(mut self, restarts: u32, period: Duration) -> Self {
-        (self.intensity, self.period) = (restarts, period);
-        self
-    }
-
-    /// One more child. They are started in this order, each when the one before has come out of its `init`, and ended in the
-    /// opposite one.
-    pub fn child(mut self, child: impl Into<Child>) -> Self {
-        self.children.push(child.into());
-        self
-    }
-
-    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        let flags = map(
-            env,
-            &[
-                (atom!("strategy"), self.strategy.raw(env)),
-                (atom!("intensity"), self.intensity.encode(env).raw()),
-                (atom!("period"), self.period.as_secs().max(1).encode(env).raw()),
-            ],
-        );
-        let children: Vec<RawTerm> = self.children.iter().map(|child| child.encode(env).raw()).collect();
-        let ok = atom!("ok").raw(env);
-        env.tuple(&[ok, env.tuple(&[flags.raw(), env.list(&children).raw()]).raw()])
-    }
-}
+use crate::behaviours::start::Named;
+use crate::data::{Data, Elements};
+use crate::nif::abi::RawTerm;
+use crate::nif::{Atom, Env, Term};
+use crate::process::reason::milliseconds;
 
 /// A process, or another supervisor, in a tree.
 #[must_use = "a child is one when it is given to a tree"]
@@ -90,7 +27,7 @@ pub(crate) enum How {
     /// `start_link` or `start_link_as`.
     One { name: Option<Named>, arguments: Box<dyn for<'a> Fn(Env<'a>) -> Vec<RawTerm>> },
     /// `start_pool`.
-    Pool { name: Option<Named>, config: crate::pool::Config },
+    Pool { name: Option<Named>, settings: PoolSettings },
     /// `gen_event:start_link`.
     Events { name: Named },
 }
@@ -111,9 +48,9 @@ impl How {
                 let name = name.iter().map(|name| name.short(env));
                 name.chain(arguments(env)).collect()
             }
-            Self::Pool { name, config } => {
+            Self::Pool { name, settings } => {
                 let name = name.as_ref().map_or_else(|| atom!("undefined").raw(env), |name| name.long(env));
-                vec![name, config.encode(env)]
+                vec![name, settings.encode(env)]
             }
             Self::Events { name } => vec![name.long(env)],
         };
@@ -135,18 +72,32 @@ impl fmt::Debug for Child {
     }
 }
 
-/// A gen_server as a child. `argument` is that of its `init`, a tuple where it has several, `()` where it has none.
-pub fn worker<S: Startable>(argument: impl Arguments<S::Argument>) -> Child {
-    Child::one(S::module().name(), false, Some(Duration::from_secs(5)), argument.all())
+/// What a pool does with its children.
+#[derive(Debug)]
+pub(crate) struct PoolSettings {
+    pub(crate) restart: &'static Atom,
+    pub(crate) intensity: u32,
+    pub(crate) period: Duration,
+    pub(crate) shutdown: Option<Duration>,
+    pub(crate) most: Option<usize>,
 }
 
-/// Another supervisor as a child: the function that `#[supervisor]` stands before, as a type.
-pub fn supervisor<S: Supervisor>(argument: impl Arguments<S::Argument>) -> Child {
-    Child::one(S::NAME, true, None, argument.all())
+impl PoolSettings {
+    pub(crate) fn encode(&self, env: Env<'_>) -> RawTerm {
+        let infinity = || atom!("infinity").raw(env);
+        let entries = [
+            (atom!("restart"), self.restart.raw(env)),
+            (atom!("intensity"), self.intensity.encode(env).raw()),
+            (atom!("period"), milliseconds(self.period).encode(env).raw()),
+            (atom!("shutdown"), shutdown_time(env, self.shutdown)),
+            (atom!("most"), self.most.map_or_else(infinity, |most| most.encode(env).raw())),
+        ];
+        map(env, &entries).raw()
+    }
 }
 
 impl Child {
-    fn one(
+    pub(super) fn one(
         module: &'static str,
         supervises: bool,
         shutdown: Option<Duration>,
@@ -205,7 +156,7 @@ impl Child {
         self
     }
 
-    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+    pub(super) fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
         let module = env.atom(self.module).raw();
         let start = env.tuple(&[module, self.start.function(env), self.start.arguments(env)]);
         let shutdown = shutdown_time(env, self.shutdown);
@@ -261,70 +212,3 @@ macro_rules! arguments {
 }
 
 arguments! { () (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) }
-
-/// A supervisor. The attribute `#[supervisor]` writes this.
-pub trait Supervisor: 'static {
-    /// The name of its module in Erlang.
-    const NAME: &'static str;
-    type Argument: Elements + 'static;
-
-    fn tree(argument: Self::Argument) -> Tree;
-}
-
-/// What OTP's supervisor gets from its `init/1`.
-#[doc(hidden)]
-pub fn init<'a, S: Supervisor>(env: Env<'a>, _: &Turn, argument: Term<'a>) -> Started<'a> {
-    Started::Else(match S::Argument::decode_all(argument) {
-        Ok(argument) => S::tree(argument).encode(env),
-        Err(wrong) => wrong_argument(env, S::NAME, &wrong),
-    })
-}
-
-fn wrong_argument<'a>(env: Env<'a>, name: &str, wrong: &Malformed) -> Term<'a> {
-    let why = format!("the argument of {name} is wrong: {wrong}");
-    env.tuple(&[atom!("stop").raw(env), env.binary(why.as_bytes()).raw()])
-}
-
-/// The arguments of the command line, as the root of an application gets them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Args(pub Vec<String>);
-
-impl Data for Args {
-    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        self.0.encode(env)
-    }
-
-    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-        Vec::decode(term).map(Self)
-    }
-
-    fn erlang_type() -> String {
-        Vec::<String>::erlang_type()
-    }
-}
-
-/// What the root of an application may take: nothing, or the arguments of the command line.
-#[diagnostic::on_unimplemented(
-    message = "the root of an application takes nothing, or `otp::Args`",
-    label = "this root takes something else"
-)]
-pub trait RootArgument {
-    const TAKES_ARGUMENTS: bool;
-}
-
-impl RootArgument for () {
-    const TAKES_ARGUMENTS: bool = false;
-}
-
-impl RootArgument for (Args,) {
-    const TAKES_ARGUMENTS: bool = true;
-}
-
-/// Whether a root takes the arguments of the command line.
-#[doc(hidden)]
-pub const fn takes_arguments<S: Supervisor>() -> bool
-where
-    S::Argument: RootArgument,
-{
-    S::Argument::TAKES_ARGUMENTS
-}

@@ -1,16 +1,18 @@
-//! A state in its slot, at rest or lent to the future of a callback.
+//! The state of a process: at rest, or lent to the future of a callback.
 //!
-//! A callback that is not async gets the state where it lies. An async one gets it moved into its future, which gives it back
-//! when it has ended; in between the process takes no other message.
+//! A callback that is not async gets a reference to the state in its slot. An async callback gets the state itself, moved into its
+//! future, which gives it back when it ends; until then the process takes no other message.
 
 use std::fmt;
 use std::future::Future;
 
 use crate::atom;
+use crate::behaviours::returns::Next;
+use crate::data::brief::brief;
 use crate::data::{Data, Malformed};
-use crate::next::Next;
-use crate::vm::{Env, Term, Turn, turn};
-use crate::waiting::{Boxed, Running};
+use crate::nif::{Env, Term};
+use crate::process::turn::{Turn, turn};
+use crate::waiting::future::{Boxed, Running};
 
 /// Where and when a callback runs.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +66,7 @@ impl NoStart {
     pub(crate) fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
         match self {
             Self::Ignore => atom!("ignore").term(env),
-            Self::Because(why) => env.tuple(&[atom!("stop").raw(env), why.encode(env).raw()]),
+            Self::Because(why) => env.tuple(&[atom!("stop").raw(env), brief(why).encode(env).raw()]),
         }
     }
 }
@@ -128,6 +130,15 @@ impl<S: Send + 'static> Host<S> {
             Doing::Idle(_) | Doing::Gone => {}
         }
         self.poll(at)
+    }
+
+    /// Whether to drop it takes no time.
+    pub(crate) fn is_light(&self) -> bool {
+        match self.doing {
+            Doing::Idle(_) => !std::mem::needs_drop::<S>(),
+            Doing::Gone => true,
+            Doing::Starting(_) | Doing::Busy(_) => false,
+        }
     }
 
     pub(crate) fn work(&mut self, number: u64) -> Option<()> {

@@ -1,12 +1,14 @@
-//! What callbacks return beside their values: what the process does next, and replies that come later.
+//! Return values of callbacks: what the process does next ([`Next`]), a reply ([`Reply`]), and a reply that is sent later
+//! ([`Caller`]).
 
 use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::atom;
-use crate::data::{Any, Data, Malformed};
-use crate::reason::{Reason, milliseconds};
-use crate::vm::{Env, Term, turn};
+use crate::data::{Any, Carry, Data, Malformed};
+use crate::nif::{Env, Term};
+use crate::process::reason::{Reason, milliseconds};
+use crate::process::send::post;
 
 /// What a process does after a callback.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -123,13 +125,14 @@ impl<R: Data> Caller<R> {
         self.from.clone()
     }
 
-    /// Answers the call.
+    /// Answers the call, in any callback of any process, or on any thread.
     pub fn reply(self, reply: R) {
-        turn(|env, turn| {
+        post(|env| {
             let from = self.from.encode(env);
-            let Some(client) = Client::read(from) else { return };
+            // Who made the call was read before it was kept.
+            let Some(client) = Client::read(from) else { return [atom!("undefined").term(env); 2] };
             let message = client.message(env, reply.encode(env));
-            turn.order(env, atom!("send"), &[client.to, message]);
+            [client.to, message]
         });
     }
 }
@@ -148,6 +151,16 @@ impl<R: Data> Data for Caller<R> {
 
     fn erlang_type() -> String {
         "{pid(), term()}".into()
+    }
+}
+
+impl<R: Data> Carry for Caller<R> {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.encode(env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        Self::decode(term)
     }
 }
 

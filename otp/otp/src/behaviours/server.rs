@@ -1,17 +1,19 @@
 //! gen_server: a process that has a state, answers calls and takes casts.
 
-use std::marker::PhantomData;
+pub use crate::behaviours::handle::Server;
 
-use crate::address::{Pid, To, addressed};
 use crate::atom;
-use crate::call::Call;
+use crate::behaviours::carried_state::{given, taken};
+use crate::behaviours::host::{At, Begin, Host};
+use crate::behaviours::returns::{Caller, Client, Next, Reply};
+use crate::behaviours::start::Startable;
 use crate::data::{Data, Elements, Malformed};
-use crate::host::{At, Begin, Host};
-use crate::next::{Client, Next, Reply};
-use crate::process::{Process, Started, slot};
-use crate::reason::Reason;
-use crate::start::Startable;
-use crate::vm::{Env, Term, Turn};
+use crate::nif::{Env, Term};
+use crate::process::reason::Reason;
+use crate::process::slot::slot;
+use crate::process::turn::Turn;
+use crate::process::{NotRestored, Process, Started};
+use crate::waiting::unpack::unpack;
 
 /// A gen_server. The attribute `#[gen_server]` writes this.
 pub trait GenServer: Startable + Send + Sized {
@@ -61,7 +63,13 @@ pub trait GenServer: Startable + Send + Sized {
     /// The state, for who looks at the process.
     fn show<'a>(&self, env: Env<'a>) -> Term<'a>;
 
-    /// A state as it was shown, or as an older build had it: of the type itself, else of that which an `#[upgrade]` takes.
+    /// The state's form on the way to another build; `None` when it has none.
+    fn carry<'a>(&self, env: Env<'a>) -> Option<Term<'a>>;
+
+    /// Whether its type has such a form.
+    fn goes_over() -> bool;
+
+    /// A state as it was shown, or as an older build gave it: of the type itself, else of that which an `#[upgrade]` takes.
     ///
     /// # Errors
     /// When it is none.
@@ -87,76 +95,23 @@ impl<'a> From<'a> {
     }
 
     /// For a reply that comes later.
-    pub fn keep<R: Data>(self) -> crate::Caller<R> {
-        crate::Caller::keep(self.term)
-    }
-}
-
-/// A gen_server of the kind `S`, or the name of one. It may not be there: a cast is lost then, and a call is an error.
-pub struct Server<S> {
-    to: To,
-    _kind: PhantomData<fn(S)>,
-}
-
-addressed!(Server);
-
-impl<S> Server<S> {
-    pub(crate) fn at(to: To) -> Self {
-        Self { to, _kind: PhantomData }
-    }
-
-    /// Whoever bears this name on this node when it is used.
-    pub fn named(name: &str) -> Self {
-        Self::at(To::name(name))
-    }
-
-    /// Whoever bears this name on another node.
-    pub fn named_on(name: &str, node: &str) -> Self {
-        Self::at(To::name_on(name, node))
-    }
-
-    /// Whoever bears this name among all connected nodes.
-    pub fn global(name: &str) -> Self {
-        Self::at(To::global(name))
-    }
-
-    /// The process, taken for one of this kind: what it is not will be seen by the answer to a call.
-    pub fn of(pid: Pid) -> Self {
-        Self::at(pid.0)
-    }
-
-    /// The server whose callback runs this.
-    pub fn own() -> Self {
-        Self::of(Pid::own())
-    }
-}
-
-impl<S> Server<S> {
-    /// Sends a cast; what becomes of it is not told.
-    #[doc(hidden)]
-    #[inline]
-    pub fn cast_with(&self, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
-        self.to.cast(request);
-    }
-
-    #[doc(hidden)]
-    pub fn call_with<R: Data>(&self, request: impl for<'a> FnOnce(Env<'a>) -> Term<'a> + Send + 'static) -> Call<R> {
-        Call::new(self.to.clone(), request)
+    pub fn keep<R: Data>(self) -> Caller<R> {
+        Caller::keep(self.term)
     }
 }
 
 /// A gen_server in its slot.
-struct Hosted<S> {
+struct ServerProcess<S> {
     host: Host<S>,
 }
 
-impl<S: GenServer> Hosted<S> {
+impl<S: GenServer> ServerProcess<S> {
     fn new(host: Host<S>) -> Self {
         Self { host }
     }
 }
 
-impl<S: GenServer> Process for Hosted<S> {
+impl<S: GenServer> Process for ServerProcess<S> {
     #[inline]
     fn receive<'a>(&mut self, env: Env<'a>, turn: &Turn, message: Term<'a>) -> Option<Term<'a>> {
         let at = At { env, turn };
@@ -195,6 +150,9 @@ impl<S: GenServer> Process for Hosted<S> {
         if event.is(atom!("state")) {
             return self.host.state().ok().map(|state| state.show(env));
         }
+        if event.is(atom!("carry")) {
+            return self.host.state().ok().map(|state| given(env, state.carry(env), || state.show(env)));
+        }
         let [what, content] = event.tuple()?.array()?;
         if what.is(atom!("exit")) {
             return S::info(&mut self.host, at, content).ok().or_else(|| Some(atom!("unknown").term(env)));
@@ -218,14 +176,18 @@ impl<S: GenServer> Process for Hosted<S> {
         self.host.resume(At { env, turn }, events)
     }
 
+    fn is_light(&self) -> bool {
+        self.host.is_light()
+    }
+
     fn work(&mut self, number: u64) -> Option<()> {
         self.host.work(number)
     }
 }
 
-impl<S: GenServer> Hosted<S> {
+impl<S: GenServer> ServerProcess<S> {
     fn others<'a>(&mut self, at: At<'a, '_>, message: Term<'a>) -> Term<'a> {
-        let message = at.turn.own(at.env, message);
+        let message = unpack(at.turn, at.env, message);
         if message.is(atom!("$otp_wake")) {
             // Somebody woke a callback that has ended since, or a ticker is over.
             return atom!("ok").term(at.env);
@@ -266,10 +228,12 @@ pub fn start<'a, S: GenServer>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
         Err(wrong) => Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", S::module().name()).into())),
     };
     match begin {
-        Begin::Now(Ok(state)) => Started::Process(slot(env, Hosted::new(Host::new(state))), atom!("ok").term(env)),
+        Begin::Now(Ok(state)) => {
+            Started::Process(slot(env, ServerProcess::new(Host::new(state))), atom!("ok").term(env))
+        }
         Begin::Now(Err(why)) => Started::Else(why.encode(env)),
         Begin::Later(init) => {
-            let mut hosted = Hosted::<S>::new(Host::starting(at, init));
+            let mut hosted = ServerProcess::<S>::new(Host::starting(at, init));
             match hosted.host.poll(at) {
                 Some(result) => Started::Process(slot(env, hosted), result),
                 None => Started::Else(atom!("ignore").term(env)),
@@ -280,6 +244,7 @@ pub fn start<'a, S: GenServer>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
 
 /// A running gen_server from a state as an older build had it.
 #[doc(hidden)]
-pub fn restore<S: GenServer>(state: Term<'_>) -> Result<Term<'_>, Malformed> {
-    Ok(slot(state.env(), Hosted::new(Host::new(S::restore(state)?))))
+pub fn restore<S: GenServer>(state: Term<'_>) -> Result<Term<'_>, NotRestored> {
+    let own = taken(state, S::goes_over(), S::restore)?;
+    Ok(slot(state.env(), ServerProcess::new(Host::new(own))))
 }

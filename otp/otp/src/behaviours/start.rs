@@ -1,18 +1,18 @@
-//! Starting a process from a callback.
+//! Starting a process from a callback, and waiting until its `init` has returned.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::address::To;
 use crate::atom;
+use crate::behaviours::handle::Server;
 use crate::data::{Any, Data, Elements, Malformed};
-use crate::reason::Reason;
-use crate::server::Server;
-use crate::vm::abi::RawTerm;
-use crate::vm::{Atom, Env, Term};
-use crate::wait::Order;
+use crate::nif::abi::RawTerm;
+use crate::nif::{Atom, Env, Term};
+use crate::process::address::{Pid, To};
+use crate::process::reason::Reason;
+use crate::waiting::order::Order;
 
 /// What can be started: a gen_server, a gen_statem. The attributes write this.
 pub trait Startable: 'static {
@@ -124,7 +124,9 @@ pub enum StartError {
     /// It said that it is not needed.
     Ignored,
     /// The name is taken.
-    AlreadyStarted(crate::Pid),
+    AlreadyStarted(Pid),
+    /// Its `init` takes longer than was waited for it.
+    Timeout,
     /// Its `init` failed.
     Failed(Reason),
 }
@@ -134,6 +136,7 @@ impl fmt::Display for StartError {
         match self {
             Self::Ignored => f.write_str("it said that it is not needed"),
             Self::AlreadyStarted(pid) => write!(f, "the name is that of {pid:?}"),
+            Self::Timeout => f.write_str("it takes too long to start"),
             Self::Failed(reason) => write!(f, "it does not start: {reason}"),
         }
     }
@@ -141,12 +144,13 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
-/// `ignore`, `{already_started, Pid}`, or the reason.
+/// `ignore`, `{already_started, Pid}`, `timeout`, or the reason.
 impl Data for StartError {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
         match self {
             Self::Ignored => atom!("ignore").term(env),
             Self::AlreadyStarted(pid) => env.tuple(&[atom!("already_started").raw(env), pid.encode(env).raw()]),
+            Self::Timeout => atom!("timeout").term(env),
             Self::Failed(reason) => reason.encode(env),
         }
     }
@@ -154,6 +158,9 @@ impl Data for StartError {
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
         if term.is(atom!("ignore")) {
             return Ok(Self::Ignored);
+        }
+        if term.is(atom!("timeout")) {
+            return Ok(Self::Timeout);
         }
         if let Some([what, pid]) = term.tuple().and_then(|term| term.array())
             && what.is(atom!("already_started"))

@@ -1,4 +1,4 @@
-//! Names that are borne among all connected nodes: OTP's `global`.
+//! Global names: names that are registered among all connected nodes, as with OTP's `global`.
 //!
 //! A process is given such a name as it starts ([`Start::global_name`](crate::Start::global_name),
 //! [`Child::global_name`](crate::Child::global_name)) or here, and is found by it from any node
@@ -7,11 +7,11 @@
 //! **A name is borne once among nodes that see each other.** While a link is cut, both sides can give the same name. When it
 //! heals, one bearer has to lose it, and [`Conflict`] says what becomes of it; one that got its name by its start is killed.
 
-use crate::address::Pid;
 use crate::atom;
 use crate::data::{Any, Data, Malformed, Name};
-use crate::erlang::{Raised, apply};
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
+use crate::process::address::Pid;
+use crate::waiting::erlang::{Raised, apply};
 
 /// What happens when two parts of a cluster that meet again both have the name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

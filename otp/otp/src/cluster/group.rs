@@ -1,12 +1,12 @@
-//! Groups of processes on any number of nodes: OTP's `pg`.
+//! Process groups on any number of nodes: OTP's `pg`.
 //!
-//! A group has a name and members of one kind, and needs nobody to make it. Each node knows all members on the nodes that it
-//! is connected with, and asks nobody to tell them; what another node's process does is known a moment later, and while a link
-//! is cut, each side sees its own.
+//! A group has a name and members of one kind, and exists without being created. Each node keeps the members on all nodes that it is
+//! connected with, so looking them up asks no other node. A change on another node arrives a moment later; while a link is cut, the
+//! nodes on each side see only their own members.
 //!
-//! Groups are those of OTP's own scope, `pg`, so Erlang and Elixir see them. Its process is started by the first use of a group
-//! on a node, under a supervisor of `kernel`; nodes on which none was used have no members, and are told nothing. Should that
-//! process fail, which it is not known to, it is started anew without the members of its node.
+//! Groups are those of OTP's default scope, `pg`, so Erlang and Elixir see them. The scope's process is started by the first use of a
+//! group on a node, under a supervisor of `kernel`. Nodes on which no group was used have no members, and hear of none. Should the
+//! scope's process fail, which has not been seen, it is restarted without the members of its node.
 
 use std::fmt;
 use std::future::Future;
@@ -14,14 +14,14 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::Poll;
 
-use crate::address::Pid;
 use crate::atom;
-use crate::call::Call;
-use crate::data::{Any, Data, Malformed, Name};
-use crate::erlang::{Raised, apply};
-use crate::reason::CallError;
-use crate::server::Server;
-use crate::vm::{Env, Term};
+use crate::behaviours::server::Server;
+use crate::data::{Any, Carry, Data, Malformed, Name};
+use crate::nif::{Env, Term};
+use crate::process::address::Pid;
+use crate::process::reason::CallError;
+use crate::waiting::call::Call;
+use crate::waiting::erlang::{Raised, apply};
 
 /// A group of processes of the kind `S`.
 ///
@@ -62,6 +62,16 @@ impl<S> Clone for Group<S> {
 impl<S> fmt::Debug for Group<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Group").field(&self.name).finish()
+    }
+}
+
+impl<S> Carry for Group<S> {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.name.carry(env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        Name::carried(term).map(|name| Self { name, _kind: PhantomData })
     }
 }
 
@@ -170,7 +180,7 @@ impl Data for Scope {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
         let pg = env.atom("pg").raw();
         let start = env.tuple(&[pg, atom!("start_link").raw(env), env.list(&[]).raw()]);
-        crate::supervisor::map(env, &[(atom!("id"), pg), (atom!("start"), start.raw())])
+        crate::behaviours::child::map(env, &[(atom!("id"), pg), (atom!("start"), start.raw())])
     }
 
     fn decode(_: Term<'_>) -> Result<Self, Malformed> {
@@ -205,6 +215,16 @@ async fn all<R: Data + Send + 'static>(mut calls: Vec<Call<R>>) -> Vec<Result<R,
 /// A watch over a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupMonitor(Any);
+
+impl Carry for GroupMonitor {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.0.carry(env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        Any::carried(term).map(Self)
+    }
+}
 
 impl GroupMonitor {
     /// Watches no longer; no [`GroupChange`] of it comes after this.

@@ -1,11 +1,13 @@
-//! Nodes that know each other: which there are, when one comes or goes, and work that another one does.
+//! Distributed Erlang: which nodes are connected, messages when one comes or goes, and calls that another node executes.
 //!
-//! Processes of other nodes need nothing of this: a [`Server`](crate::Server), a [`Pid`](crate::Pid), a
-//! [`Monitor`](crate::Monitor) or a [`Pool`](crate::Pool) is the same whether its process is here or there. A node is reached by
-//! its name alone, `shop@10.0.0.5`, and connected to when it is first spoken to; it must have the same cookie, and then may do
-//! all that this node may. What the connections promise is OTP's: messages from one process to another arrive in order, and may
-//! be lost when the link is; a node that does not answer is held for dead after the `net_ticktime` of `kernel`, 45 to 75 seconds
-//! unless said otherwise, and by nothing can be told from one that cannot be reached.
+//! This layer stands on `behaviours` beside `net` and `pool`, and uses none of them.
+//!
+//! Processes of other nodes are used without this module: a [`Server`](crate::Server), a [`Pid`](crate::Pid), a
+//! [`Monitor`](crate::Monitor) or a [`Pool`](crate::Pool) is the same whether its process is here or there. A node is named
+//! `shop@10.0.0.5`, and connected to when a process first speaks to it. Both nodes must have the same cookie, and then each may do
+//! all that the other may. The connections promise what OTP promises: messages from one process to another arrive in order, and are
+//! lost when the link is. A node that does not answer is taken for dead after the `net_ticktime` of `kernel`, 45 to 75 seconds unless set
+//! otherwise; nothing distinguishes it from a node that cannot be reached.
 //!
 //! ```
 //! use otp::cluster::{self, NodeEvent};
@@ -41,10 +43,11 @@ pub use group::{Group, GroupChange, GroupMonitor, Membership};
 
 use crate::atom;
 use crate::data::{Any, Data, Elements, Malformed, Name};
-use crate::erlang::{Raised, apply};
-use crate::reason::milliseconds;
-use crate::vm::abi::RawTerm;
-use crate::vm::{Env, Term, current, turn};
+use crate::nif::abi::RawTerm;
+use crate::nif::{Env, Term};
+use crate::process::reason::milliseconds;
+use crate::process::turn::{current, turn};
+use crate::waiting::erlang::{Raised, apply};
 
 /// The name of this node: `nonode@nohost` when it has none.
 pub fn node() -> Name {

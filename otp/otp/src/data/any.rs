@@ -1,18 +1,18 @@
-//! Terms of any form.
+//! `Any`: a value of any form, kept as a term.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::{Data, Malformed};
-use crate::vm::{Env, Kept, Term};
+use crate::nif::{Env, OwnedTerm, Term};
 
 /// A term of any form, kept for as long as this lives: a reason that somebody gives, a part of a message that is passed on.
 ///
 /// It is a copy, in memory of its own outside of any process. A clone is the same copy, which is freed with the last of them.
 /// Two are equal when `=:=` says so.
 #[derive(Clone)]
-pub struct Any(Arc<Kept>);
+pub struct Any(Arc<OwnedTerm>);
 
 impl Any {
     /// The value as a term.
@@ -20,16 +20,16 @@ impl Any {
     /// # Panics
     /// Outside of a VM.
     pub fn of<T: Data>(value: &T) -> Self {
-        Self(Arc::new(Kept::new(|env| value.encode(env))))
+        Self(Arc::new(OwnedTerm::new(|env| value.encode(env))))
     }
 
     pub(crate) fn keep(term: Term<'_>) -> Self {
-        Self(Arc::new(Kept::new(|env| term.copy_to(env))))
+        Self(Arc::new(OwnedTerm::new(|env| term.copy_to(env))))
     }
 
     /// What `make` makes, and what no process refers to.
     pub(crate) fn made(make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) -> Self {
-        Self(Arc::new(Kept::new(make)))
+        Self(Arc::new(OwnedTerm::new(make)))
     }
 
     pub(crate) fn read<R>(&self, read: impl FnOnce(Term<'_>) -> R) -> R {

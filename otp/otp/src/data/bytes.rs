@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::{Data, Malformed};
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
 
 /// A binary. A `Vec<u8>` is a list of numbers in Erlang, and a [`String`] a binary in UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

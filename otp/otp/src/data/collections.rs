@@ -4,28 +4,34 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
 
 use super::{Data, Deeper, Malformed};
-use crate::vm::abi::RawTerm;
-use crate::vm::{Env, Term};
+use crate::nif::abi::RawTerm;
+use crate::nif::{Env, Term};
 
-fn encode_map<'a, 'b, K: Data + 'b, V: Data + 'b>(
+/// The map of these entries, whose values `write` writes.
+pub(super) fn encode_map<'a, 'b, K: Data + 'b, V: 'b>(
     entries: impl Iterator<Item = (&'b K, &'b V)>,
     env: Env<'a>,
+    write: impl Fn(&V, Env<'a>) -> Term<'a>,
 ) -> Term<'a> {
     let _deeper = Deeper::writing();
     let (keys, values): (Vec<RawTerm>, Vec<RawTerm>) =
-        entries.map(|(key, value)| (key.encode(env).raw(), value.encode(env).raw())).unzip();
+        entries.map(|(key, value)| (key.encode(env).raw(), write(value, env).raw())).unzip();
     env.map(&keys, &values).expect("two keys of a map are one in Erlang")
 }
 
-/// Gives every entry to `put`, which says whether its key was new.
-fn decode_map<K: Data, V: Data>(term: Term<'_>, mut put: impl FnMut(K, V) -> bool) -> Result<(), Malformed> {
+/// Gives every entry to `put`, which says whether its key was new; `read` reads the values.
+pub(super) fn decode_map<'a, K: Data, V>(
+    term: Term<'a>,
+    read: impl Fn(Term<'a>) -> Result<V, Malformed>,
+    mut put: impl FnMut(K, V) -> bool,
+) -> Result<(), Malformed> {
     let _deeper = Deeper::reading()?;
     let entries = term.map_entries().ok_or_else(|| Malformed::expected("a map"))?;
     for (key, value) in entries {
         let at = |wrong: Malformed, what: &str| wrong.within(format!("the {what} {}", key.shown()));
-        let read = K::decode(key).map_err(|wrong| at(wrong, "key"))?;
-        let value = V::decode(value).map_err(|wrong| at(wrong, "value of"))?;
-        if !put(read, value) {
+        let name = K::decode(key).map_err(|wrong| at(wrong, "key"))?;
+        let value = read(value).map_err(|wrong| at(wrong, "value of"))?;
+        if !put(name, value) {
             return Err(at(Malformed::expected("a key that is no other's"), "key"));
         }
     }
@@ -55,14 +61,14 @@ fn decode_set<T: Data>(term: Term<'_>, mut put: impl FnMut(T) -> bool) -> Result
 /// A map.
 impl<K: Data + Eq + Hash, V: Data, S: BuildHasher + Default> Data for HashMap<K, V, S> {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        encode_map(self.iter(), env)
+        encode_map(self.iter(), env, V::encode)
     }
 
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
         let mut map = Self::default();
         map.try_reserve(term.map_size().unwrap_or(0))
             .map_err(|_| Malformed::expected("a map that there is memory for"))?;
-        decode_map(term, |key, value| map.insert(key, value).is_none())?;
+        decode_map(term, V::decode, |key, value| map.insert(key, value).is_none())?;
         Ok(map)
     }
 
@@ -74,12 +80,12 @@ impl<K: Data + Eq + Hash, V: Data, S: BuildHasher + Default> Data for HashMap<K,
 /// A map.
 impl<K: Data + Ord, V: Data> Data for BTreeMap<K, V> {
     fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        encode_map(self.iter(), env)
+        encode_map(self.iter(), env, V::encode)
     }
 
     fn decode(term: Term<'_>) -> Result<Self, Malformed> {
         let mut map = Self::new();
-        decode_map(term, |key, value| map.insert(key, value).is_none())?;
+        decode_map(term, V::decode, |key, value| map.insert(key, value).is_none())?;
         Ok(map)
     }
 

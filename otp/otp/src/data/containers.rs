@@ -1,11 +1,12 @@
-//! Lists, tuples, and what may be absent or have failed.
+//! Lists, tuples, `Option` and `Result`.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Data, Deeper, Malformed};
 use crate::atom;
-use crate::vm::abi::RawTerm;
-use crate::vm::{Env, Term};
+use crate::nif::abi::RawTerm;
+use crate::nif::{Env, Term};
 
 /// A list.
 impl<T: Data> Data for Vec<T> {
@@ -31,6 +32,23 @@ impl<T: Data> Data for Vec<T> {
 
     fn erlang_type() -> String {
         format!("[{}]", T::erlang_type())
+    }
+}
+
+/// A list, as that of a `Vec`.
+impl<T: Data> Data for VecDeque<T> {
+    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let _deeper = Deeper::writing();
+        let elements: Vec<_> = self.iter().map(|element| element.encode(env).raw()).collect();
+        env.list(&elements)
+    }
+
+    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
+        Vec::decode(term).map(Self::from)
+    }
+
+    fn erlang_type() -> String {
+        Vec::<T>::erlang_type()
     }
 }
 

@@ -1,14 +1,14 @@
-//! How deep values nest.
+//! The limit on how deep values may nest.
 //!
-//! Only a type that contains itself nests without end, and it contains itself in something with room of its own: a box, a
-//! list, a map. Those count their levels here, next to asking for memory; numbers, tuples and texts pay nothing. A foreign
-//! term is refused before it takes more stack than there is, and what a type writes is never deeper than what it reads.
+//! Only a type that contains itself can nest without end, and it contains itself in a box, a list or a map. Reading one of these counts a
+//! level, which costs little beside allocating it; numbers, tuples and texts count nothing. A term of a foreign process is refused
+//! before decoding it takes more stack than there is, and no value is encoded that is nested deeper than can be decoded.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 
 use super::Malformed;
-use crate::vm;
+use crate::nif;
 
 /// As many boxes, lists, sets and maps of Rust can lie inside each other.
 pub const DEPTH: u32 = 128;
@@ -63,7 +63,7 @@ impl Deeper {
     #[inline]
     fn lowest(here: &Here) -> usize {
         if here.lowest.get() == 1 {
-            here.lowest.set(vm::lowest());
+            here.lowest.set(nif::lowest());
         }
         here.lowest.get()
     }

@@ -1,8 +1,9 @@
-//! What the code that `#[derive(Data)]` writes calls; not for others.
+//! Functions that the code of `#[derive(Data)]` and `#[derive(Carry)]` calls; not for others.
 
-use super::{Data, Malformed, types};
-use crate::vm::abi::RawTerm;
-use crate::vm::{Atom, Env, Term, Tuple};
+use super::{Carry, Data, Malformed, types};
+use crate::atom;
+use crate::nif::abi::RawTerm;
+use crate::nif::{Atom, Env, Term, Tuple};
 
 /// The elements, if they are as many as `arity` and the first of them is `tag`.
 #[inline]
@@ -34,6 +35,13 @@ pub fn map<'a, const N: usize>(env: Env<'a>, keys: [&Atom; N], values: [RawTerm;
     env.map(&keys.map(|key| key.term(env).raw()), &values).expect("no two fields have one name")
 }
 
+/// A field of a struct of Elixir's, where what is not there is `nil`.
+#[inline]
+pub fn encode_or_nil<'a, T: Data>(value: &T, env: Env<'a>) -> Term<'a> {
+    let term = value.encode(env);
+    if term.is(atom!("undefined")) && T::absent().is_some() { atom!("nil").term(env) } else { term }
+}
+
 /// A map whose keys are the names of fields, as it is being read.
 #[derive(Debug)]
 pub struct Fields<'a> {
@@ -53,10 +61,23 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    fn find<T: Data>(&mut self, key: &Atom) -> Result<Option<T>, Malformed> {
+    fn find<T>(&mut self, key: &Atom, read: fn(Term<'a>) -> Result<T, Malformed>) -> Result<Option<T>, Malformed> {
         let Some(value) = self.map.map_value(key.term(self.map.env())) else { return Ok(None) };
         self.read += 1;
-        T::decode(value).map(Some).map_err(|wrong| wrong.within(format!("field {:?}", key.name())))
+        read(value).map(Some).map_err(|wrong| wrong.within(format!("field {:?}", key.name())))
+    }
+
+    /// # Errors
+    /// When the map is no struct of this module of Elixir's.
+    #[inline]
+    pub fn are_of_struct(&mut self, module: &Atom) -> Result<(), Malformed> {
+        let tag = self.map.map_value(atom!("__struct__").term(self.map.env()));
+        if !tag.is_some_and(|tag| tag.is(module)) {
+            let name = module.name().trim_start_matches("Elixir.");
+            return Err(Malformed::expected(format!("a struct %{name}{{}}")));
+        }
+        self.read += 1;
+        Ok(())
     }
 
     /// The field of this name.
@@ -65,8 +86,7 @@ impl<'a> Fields<'a> {
     /// When there is none and its type cannot be absent, or when it is of another form.
     #[inline]
     pub fn field<T: Data>(&mut self, key: &Atom) -> Result<T, Malformed> {
-        let found = self.find(key)?.or_else(T::absent);
-        found.ok_or_else(|| Malformed::expected(format!("a map with the key {}", types::atom(key.name()))))
+        self.find(key, T::decode)?.or_else(T::absent).ok_or_else(|| missing(key))
     }
 
     /// The field of this name, or `default` where there is none.
@@ -75,7 +95,23 @@ impl<'a> Fields<'a> {
     /// When it is of another form.
     #[inline]
     pub fn field_or<T: Data>(&mut self, key: &Atom, default: impl FnOnce() -> T) -> Result<T, Malformed> {
-        Ok(self.find(key)?.unwrap_or_else(default))
+        Ok(self.find(key, T::decode)?.unwrap_or_else(default))
+    }
+
+    /// The field of this name, in a state that comes over.
+    ///
+    /// # Errors
+    /// As those of [`Fields::field`].
+    pub fn carried<T: Carry>(&mut self, key: &Atom) -> Result<T, Malformed> {
+        self.find(key, T::carried)?.or_else(T::absent).ok_or_else(|| missing(key))
+    }
+
+    /// The same, or `default` where there is none.
+    ///
+    /// # Errors
+    /// As those of [`Fields::field_or`].
+    pub fn carried_or<T: Carry>(&mut self, key: &Atom, default: impl FnOnce() -> T) -> Result<T, Malformed> {
+        Ok(self.find(key, T::carried)?.unwrap_or_else(default))
     }
 
     /// # Errors
@@ -96,10 +132,30 @@ impl<'a> Fields<'a> {
     }
 }
 
+#[cold]
+fn missing(key: &Atom) -> Malformed {
+    Malformed::expected(format!("a map with the key {}", types::atom(key.name())))
+}
+
 /// The type of a field of a map, as it stands there: `name := T`, or `name => T` where it may be absent.
 pub fn entry<T: Data>(name: &str, has_default: bool) -> String {
     let sign = if has_default || T::absent().is_some() { "=>" } else { ":=" };
     format!("{} {sign} {}", types::atom(name), T::erlang_type())
+}
+
+/// The key by which Elixir knows a struct.
+pub fn tag_entry(module: &str) -> String {
+    format!("'__struct__' := {}", types::atom(module))
+}
+
+/// The type of a field of a struct of Elixir's, which is always there.
+pub fn entry_or_nil<T: Data>(name: &str) -> String {
+    let ty = T::erlang_type();
+    let ty = match ty.strip_suffix(" | undefined") {
+        Some(there) if T::absent().is_some() => format!("{there} | nil"),
+        _ => ty,
+    };
+    format!("{} := {ty}", types::atom(name))
 }
 
 /// The type of a field of a record, with the name that it has: `Name :: T`.

@@ -1,30 +1,41 @@
-//! Values that go between Rust and the VM: messages, replies, arguments, states.
+//! Values that go between Rust and the VM: messages, replies, arguments, states. The trait is [`Data`].
+//!
+//! What goes to another build with a state is [`Carry`], which is more than what may be sent.
+//!
+//! This layer may use `nif`, whose terms it encodes and decodes; it knows no process.
 //!
 //! Each type has one form in Erlang, the one that an Erlang programmer would choose, and its type in Erlang's notation for
 //! the `-spec`s of what is generated. Reading is strict: a term of any other form is [`Malformed`], which says what was
 //! expected where, and never more than an error value.
 
 mod any;
+pub(crate) mod brief;
 mod bytes;
+mod carry;
 mod collections;
 mod containers;
 mod depth;
 #[doc(hidden)]
 pub mod derived;
+mod element;
 mod name;
+mod net;
 mod numbers;
+mod time;
 pub mod types;
+mod wide;
 mod words;
 
 pub use any::Any;
 pub use bytes::Bytes;
+pub use carry::Carry;
 pub use containers::Elements;
 pub use depth::{DEPTH, Deeper};
 pub use name::{Name, TooLong};
 
 use std::fmt;
 
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
 
 /// A value that has a form in Erlang. `#[derive(Data)]` gives one to a struct or an enum; `docs/otp-data.md` says which, and
 /// what the types of Rust's library have.
@@ -91,10 +102,17 @@ impl Malformed {
     }
 }
 
+/// Of a long one, as the keys of a map may be, the beginning.
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.said)?;
-        self.0.path.iter().rev().enumerate().try_for_each(|(depth, place)| {
+        f.write_str(&brief::brief(&self.0))
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said)?;
+        self.path.iter().rev().enumerate().try_for_each(|(depth, place)| {
             f.write_str(if depth == 0 { " at " } else { ", " })?;
             f.write_str(place)
         })

@@ -1,4 +1,4 @@
-//! Atoms as values.
+//! `Name`: an atom as a value.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::str::FromStr;
 
 use super::{Data, Malformed};
-use crate::vm::{Atom, Env, Term};
+use crate::nif::{Atom, Env, Term};
 
 /// An atom: a name of at most 255 characters.
 ///

@@ -1,11 +1,10 @@
-//! Integers, floats, and what is counted in integers.
+//! Integers, floats and characters.
 
 use std::fmt;
-use std::time::Duration;
 
 use super::{Data, Malformed};
 use crate::atom;
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
 
 /// Integers that fit the given accessor of a term: `integer()`, in the range of the type.
 macro_rules! integers {
@@ -120,20 +119,5 @@ impl Data for char {
 
     fn erlang_type() -> String {
         "char()".into()
-    }
-}
-
-/// A time in whole milliseconds, as OTP counts its timeouts. What is sent is rounded up, so that nobody waits too short.
-impl Data for Duration {
-    fn encode<'a>(&self, env: Env<'a>) -> Term<'a> {
-        u64::try_from(self.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX).encode(env)
-    }
-
-    fn decode(term: Term<'_>) -> Result<Self, Malformed> {
-        u64::decode(term).map(Self::from_millis).map_err(|_| Malformed::expected("a time in milliseconds"))
-    }
-
-    fn erlang_type() -> String {
-        "non_neg_integer()".into()
     }
 }

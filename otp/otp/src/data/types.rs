@@ -1,9 +1,9 @@
-//! Types in Erlang's notation.
+//! Types in Erlang's notation, for the `-type` and `-spec` lines of the generated modules.
 //!
-//! A type of the user's has a name there too. Whoever writes a module [collects](collect) the types that it speaks of, so
-//! that `-spec`s say `device()` and a `-type` says what that is; that is also how a type that contains itself can be written.
-//! Outside of a collection [`Data::erlang_type`](super::Data::erlang_type) gives the structure itself, in which a type that
-//! comes again within itself is `term()`.
+//! A type that a user defines has a name in Erlang too. The generator of a module [collects](collect) the types that the module
+//! mentions, so that a `-spec` says `device()` and a `-type` says what that is; a type that contains itself can be written in no other
+//! way. Outside of a collection [`Data::erlang_type`](super::Data::erlang_type) gives the structure itself, in which a type that
+//! occurs within itself is `term()`.
 
 use std::cell::RefCell;
 

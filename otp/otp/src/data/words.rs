@@ -1,8 +1,8 @@
-//! Atoms with a meaning, and texts.
+//! Booleans, `ok` for `()`, characters and texts.
 
 use super::{Data, Malformed};
 use crate::atom;
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
 
 /// Nothing: the atom `ok`.
 impl Data for () {

@@ -1,7 +1,7 @@
-//! What the VM finds in a library, and how its calls come in.
+//! Native functions (NIFs): the table that the VM loads, and how a call from the VM reaches Rust.
 //!
-//! The module that loads the library must bear the name that the library says. It is that of the library's file, so that
-//! each build of an application has a module of its own, and the running one stays when the next is loaded.
+//! The VM loads a library only into the module that the library names. That name is that of the library's file, so each build of an
+//! application has a native module of its own, and the running build stays when the next one is loaded.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -9,12 +9,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use super::abi::{DIRTY_CPU, DIRTY_IO, Entry, Func, Function, RESOURCE_TYPE_INIT_SIZE, RawEnv, RawTerm, VERSION};
-use super::object::Loading;
-use super::panic::Panic;
-use super::{Env, Term, Turn, attach, room, vm, words};
 use crate::data::Data;
-use crate::process;
+use crate::library::exit;
+use crate::nif::abi::{DIRTY_CPU, DIRTY_IO, Entry, Func, Function, RESOURCE_TYPE_INIT_SIZE, RawEnv, RawTerm, VERSION};
+use crate::nif::{Env, Term, attach, heap, layout, module, vm};
+use crate::observing::control::control;
+use crate::process::events::emit_undone;
+use crate::process::number::number_from;
+use crate::process::panic::Panic;
+use crate::process::resource::Loading;
+use crate::process::slot;
+use crate::process::turn::Turn;
+use crate::upgrade;
+use crate::waiting::poll::descriptor;
 
 /// Tables that live as long as the library and are read by the VM alone.
 struct Tables(Entry);
@@ -26,14 +33,6 @@ unsafe impl Send for Tables {}
 
 static TABLES: OnceLock<Tables> = OnceLock::new();
 
-/// The name of the native module.
-static NAME: OnceLock<String> = OnceLock::new();
-
-/// The name of the module `what` of the Erlang half, of this build.
-pub(crate) fn part(what: &str) -> String {
-    format!("{}_{what}", NAME.get().map_or("", String::as_str))
-}
-
 const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"init", 2, raw::<2, Init>, 0),
     (c"restore", 2, raw::<2, Restore>, 0),
@@ -43,9 +42,13 @@ const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"handle_dirty_cpu", 2, raw::<2, Handle<true>>, DIRTY_CPU),
     (c"handle_dirty_io", 2, raw::<2, Handle<true>>, DIRTY_IO),
     (c"on", 2, raw::<2, On>, 0),
+    (c"state", 1, raw::<1, State>, DIRTY_CPU),
     (c"resume", 2, raw::<2, Resume>, 0),
+    (c"let_go", 1, raw::<1, LetGo>, 0),
+    (c"watch", 3, raw::<3, Watch>, 0),
     (c"tests", 1, raw::<1, Tests>, 0),
     (c"test", 1, raw::<1, Test>, 0),
+    (c"kept", 2, raw::<2, Kept>, DIRTY_IO),
     (c"realtime", 0, raw::<0, Realtime>, DIRTY_IO),
     (c"observe", 2, raw::<2, Observe>, 0),
     (c"work_cpu", 2, raw::<2, Work>, DIRTY_CPU),
@@ -65,7 +68,7 @@ trait Native<const ARITY: usize> {
 struct Init;
 impl Native<2> for Init {
     fn call<'a>(env: Env<'a>, turn: &Turn, [number, argument]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::init(env, turn, usize::decode(number).ok()?, argument)
+        slot::init(env, turn, usize::decode(number).ok()?, argument)
     }
 }
 
@@ -73,7 +76,7 @@ impl Native<2> for Init {
 struct Restore;
 impl Native<2> for Restore {
     fn call<'a>(env: Env<'a>, turn: &Turn, [number, state]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::restore(env, turn, usize::decode(number).ok()?, state)
+        slot::restore(env, turn, usize::decode(number).ok()?, state)
     }
 }
 
@@ -81,7 +84,7 @@ impl Native<2> for Restore {
 struct Place;
 impl Native<1> for Place {
     fn call<'a>(env: Env<'a>, _: &Turn, [slot]: [Term<'a>; 1]) -> Option<Term<'a>> {
-        process::place(env, slot)
+        slot::place(env, slot)
     }
 }
 
@@ -92,7 +95,7 @@ impl Native<2> for Message {
     fn call<'a>(env: Env<'a>, turn: &Turn, [place, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
         // SAFETY: the function is not exported, and the loop that calls it is called by who goes on with the slot afterwards. Who would go
         // around that forges the record of such a loop, and comes to a refusal for every place but those of its own process.
-        unsafe { process::message(env, turn, place, message) }
+        unsafe { slot::message(env, turn, place, message) }
     }
 }
 
@@ -102,7 +105,7 @@ impl<const DIRTY: bool> Native<2> for Handle<DIRTY> {
     const DIRTY: bool = DIRTY;
 
     fn call<'a>(env: Env<'a>, turn: &Turn, [slot, message]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::receive(env, turn, slot, message)
+        slot::receive(env, turn, slot, message)
     }
 }
 
@@ -110,7 +113,17 @@ impl<const DIRTY: bool> Native<2> for Handle<DIRTY> {
 struct On;
 impl Native<2> for On {
     fn call<'a>(env: Env<'a>, turn: &Turn, [slot, event]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::with(env, turn, slot, |process| process.on(env, turn, event))
+        slot::with(env, turn, slot, |process| process.on(env, turn, event))
+    }
+}
+
+/// `state(Slot)`: the state as a term, where making it may take long.
+struct State;
+impl Native<1> for State {
+    const DIRTY: bool = true;
+
+    fn call<'a>(env: Env<'a>, turn: &Turn, [slot]: [Term<'a>; 1]) -> Option<Term<'a>> {
+        slot::with(env, turn, slot, |process| process.on(env, turn, crate::atom!("state").term(env)))
     }
 }
 
@@ -118,7 +131,23 @@ impl Native<2> for On {
 struct Resume;
 impl Native<2> for Resume {
     fn call<'a>(env: Env<'a>, turn: &Turn, [slot, events]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        process::resume(env, turn, slot, events)
+        slot::resume(env, turn, slot, events)
+    }
+}
+
+/// `let_go(Descriptor)`: what the poll set was asked for, for a descriptor whose owner goes over to another build.
+struct LetGo;
+impl Native<1> for LetGo {
+    fn call<'a>(env: Env<'a>, _: &Turn, [descriptor]: [Term<'a>; 1]) -> Option<Term<'a>> {
+        descriptor::let_go(env, descriptor)
+    }
+}
+
+/// `watch(Descriptor, read | write, Message)`: the same is asked for here.
+struct Watch;
+impl Native<3> for Watch {
+    fn call<'a>(env: Env<'a>, _: &Turn, [descriptor, what, message]: [Term<'a>; 3]) -> Option<Term<'a>> {
+        descriptor::watch(env, descriptor, what, message)
     }
 }
 
@@ -129,7 +158,7 @@ impl Native<2> for Work {
 
     fn call<'a>(env: Env<'a>, turn: &Turn, [slot, number]: [Term<'a>; 2]) -> Option<Term<'a>> {
         let number = u64::decode(number).ok()?;
-        process::with(env, turn, slot, |process| process.work(number).map(|()| crate::atom!("ok").term(env)))
+        slot::with(env, turn, slot, |process| process.work(number).map(|()| crate::atom!("ok").term(env)))
     }
 }
 
@@ -143,11 +172,21 @@ impl Native<0> for Realtime {
     }
 }
 
-/// `observe(What, Content)`: what the Erlang half tells of who listens to events; see `observe`.
+/// `kept(give, [])` and `kept(take, Given)`: the values of statics that go from build to build. It may wait for a thread that uses one.
+struct Kept;
+impl Native<2> for Kept {
+    const DIRTY: bool = true;
+
+    fn call<'a>(env: Env<'a>, _: &Turn, [what, given]: [Term<'a>; 2]) -> Option<Term<'a>> {
+        if what.is(crate::atom!("give")) { Some(upgrade::give(env)) } else { upgrade::take(env, given) }
+    }
+}
+
+/// `observe(What, Content)`: what the Erlang half tells of who listens to events; see `observing/control.rs`.
 struct Observe;
 impl Native<2> for Observe {
     fn call<'a>(env: Env<'a>, turn: &Turn, [what, content]: [Term<'a>; 2]) -> Option<Term<'a>> {
-        let answer = crate::observe::asked(env, what, content)?;
+        let answer = control(env, what, content)?;
         Some(turn.with_rest(env, answer))
     }
 }
@@ -185,9 +224,9 @@ unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
         Ok(None) => unsafe { (vm().make_badarg)(env.raw()) },
         Err(payload) => {
             turn.send_last(env);
-            crate::observe::rescue(env, &turn);
-            let panic = Panic::taken(&*payload);
-            crate::telemetry::panicked(env, &panic.message, &panic.file, panic.line);
+            emit_undone(env, &turn);
+            let panic = Panic::of(payload);
+            crate::observing::telemetry::panicked(env, &panic.message, &panic.file, panic.line);
             let reason = panic.encode(env);
             // SAFETY: the environment is valid, and the reason is of it.
             unsafe { (vm().raise_exception)(env.raw(), reason.raw()) }
@@ -198,15 +237,16 @@ unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
 unsafe extern "C" fn load(env: *mut RawEnv, _: *mut *mut c_void, _: RawTerm) -> c_int {
     pin();
     // SAFETY: this environment is valid for the call.
-    if !words::are_as_said(unsafe { Env::new(env) }) {
+    if !layout::are_as_said(unsafe { Env::new(env) }) {
         eprintln!("in this Erlang VM terms lie otherwise than this version of kizami-otp knows: use a newer one");
         return 1;
     }
     // SAFETY: as above.
-    unsafe { room::learn(env) };
+    unsafe { heap::learn(env) };
+    exit::watch();
     // SAFETY: the VM is loading the library, and this is the environment of that.
     let loading = unsafe { Loading::new(env) };
-    let opened = process::open(&loading) && super::watched::open(&loading) && crate::net::open(&loading);
+    let opened = slot::open(&loading) && descriptor::open(&loading) && crate::net::open(&loading);
     c_int::from(!opened)
 }
 
@@ -225,7 +265,7 @@ pub fn entry() -> *const Entry {
 }
 
 fn tables(name: CString) -> Tables {
-    crate::wait::number_from(NAME.get_or_init(|| name.to_string_lossy().into_owned()));
+    number_from(module::is_called(&name.to_string_lossy()));
     Panic::hook();
     let functions =
         FUNCTIONS.iter().map(|&(name, arity, fptr, flags)| Func { name: name.as_ptr(), arity, fptr, flags });

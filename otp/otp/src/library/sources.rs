@@ -1,11 +1,10 @@
-//! How `cargo otp` asks a library for its Erlang half: it loads the library and calls `otp_sources`. No VM is needed.
+//! `otp_sources`: the function by which `cargo otp` asks a library for its Erlang half. It is called without a VM.
 
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 
-use crate::generate::{self, Source};
-use crate::vm::said;
+use crate::library::generate::{self, Source};
+use crate::process::panic::caught;
 
 /// What `otp::application!` puts into a library, under the name `otp_sources`.
 pub type Asked = unsafe extern "C" fn(*mut Request);
@@ -45,9 +44,9 @@ pub unsafe fn answer(request: *mut Request) {
         (&*request, slice::from_raw_parts(request.native, request.native_length))
     };
     let native = String::from_utf8_lossy(native);
-    let sources = match catch_unwind(AssertUnwindSafe(|| generate::sources(&native))) {
+    let sources = match caught(|| generate::sources(&native)) {
         Ok(sources) => sources.map_err(|clash| clash.to_string()),
-        Err(panic) => Err(format!("the library panics when it is asked for its Erlang half: {}", said(&*panic))),
+        Err(panic) => Err(format!("the library panics when it is asked for its Erlang half: {}", panic.message)),
     };
     let sources = match sources {
         Ok(sources) => sources,

@@ -1,9 +1,13 @@
-//! Bytes that come in pieces, cut into lines.
+//! Lines: bytes that arrive in pieces, cut at line ends.
 
 use std::fmt;
 use std::io;
 
+use super::readiness::ready;
 use super::{Filled, TcpStream};
+use crate::data::{Bytes, Carry, Malformed};
+use crate::nif::{Env, Term};
+use crate::waiting::poll::descriptor::Readiness;
 
 /// How much is read at a time.
 const PIECE: usize = 4096;
@@ -84,6 +88,37 @@ impl Lines {
             (self.start, self.searched) = (end + 1, end + 1);
             if !std::mem::take(&mut self.skipping) {
                 return Some(result);
+            }
+        }
+    }
+}
+
+/// With the bytes of the line that has not ended.
+impl Carry for Lines {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        (Bytes::from(self.bytes[self.start..].to_vec()), self.most, self.skipping).carry(env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        let (bytes, most, skipping) = <(Bytes, usize, bool)>::carried(term)?;
+        Ok(Self { bytes: bytes.0, start: 0, searched: 0, most, skipping })
+    }
+}
+
+impl TcpStream {
+    /// Waits for the next line, without its end; `None` when there is no other. What came of an unfinished one stays in `lines`.
+    ///
+    /// # Errors
+    /// When the connection is broken, and `InvalidData` for a line that is too long, after which the next one can be read.
+    pub async fn read_line(&mut self, lines: &mut Lines) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            if let Some(line) = lines.next_line() {
+                return line.map(Some).map_err(|wrong| io::Error::new(io::ErrorKind::InvalidData, wrong));
+            }
+            match lines.fill(self)? {
+                Filled::Some(_) => {}
+                Filled::End => return Ok(None),
+                Filled::Nothing => ready(&self.socket, Readiness::Read).await?,
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Where connections come in.
+//! TCP listeners.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,14 +7,17 @@ use std::os::fd::OwnedFd;
 use socket2::SockRef;
 
 use super::TcpStream;
-use super::ready::{notify, ready};
-use crate::vm::watched::{Kind, Readiness, Watched};
-use crate::wait::number;
+use super::readiness::{carried, carry, notify, ready};
+use crate::atom;
+use crate::data::{Carry, Malformed};
+use crate::nif::{Env, Term};
+use crate::process::number::number;
+use crate::waiting::poll::descriptor::{Descriptor, Kind, Readiness};
 
 /// A socket that connections come in at.
 #[derive(Debug)]
 pub struct TcpListener {
-    socket: Watched,
+    socket: Descriptor,
     number: u64,
 }
 
@@ -27,7 +30,7 @@ impl TcpListener {
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        Ok(Self { socket: Watched::new(OwnedFd::from(listener), Kind::Socket), number: number() })
+        Ok(Self { socket: Descriptor::new(OwnedFd::from(listener), Kind::Socket), number: number() })
     }
 
     /// What [`Readable`](super::Readable) names it by.
@@ -85,5 +88,17 @@ impl TcpListener {
     /// When the system cannot wait for it.
     pub fn notify_readable(&self) -> io::Result<()> {
         notify(&self.socket, Readiness::Read, self.number)
+    }
+}
+
+/// It listens on, and who connects meanwhile waits; what was asked for by [`TcpListener::notify_readable`] comes in the next build.
+impl Carry for TcpListener {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        carry(atom!("$otp_listener"), &self.socket, self.number, env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        let (socket, number) = carried(atom!("$otp_listener"), term)?;
+        Ok(Self { socket, number })
     }
 }

@@ -1,5 +1,7 @@
 //! TCP for processes: no thread waits for a socket, the VM's own poll set does.
 //!
+//! This layer stands on `waiting` and its poll set; it knows no behaviour, so any process can have a socket.
+//!
 //! There are two ways to wait, which a process may mix:
 //!
 //! - **a callback awaits**: `listener.accept().await`, `stream.read(&mut bytes).await`, `stream.read_line(&mut lines).await`. The process
@@ -14,18 +16,18 @@
 //! Addresses are numbers: looking up a name blocks, so do that on a dirty scheduler
 //! (`on_dirty_io(|| "localhost:80".to_socket_addrs())`).
 
-mod handed;
+mod handover;
 mod lines;
 mod listener;
 mod outbox;
-mod ready;
+mod readiness;
 mod stream;
 
-pub use handed::Handed;
+pub use handover::Handed;
 pub use lines::{Lines, TooLong};
 pub use listener::TcpListener;
 pub use outbox::{Full, Outbox};
-pub use ready::{Readable, Writable};
+pub use readiness::{Readable, Writable};
 pub use stream::{Filled, TcpStream};
 
-pub(crate) use handed::open;
+pub(crate) use handover::open;

@@ -1,10 +1,12 @@
-//! What is to be sent to somebody who may not read.
+//! Output that waits for a peer that reads slowly, up to a limit.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 
 use super::TcpStream;
+use crate::data::{Bytes, Carry, Malformed};
+use crate::nif::{Env, Term};
 
 /// Bytes that wait for room in the connection, up to a limit: what a server that must not wait writes into.
 #[derive(Debug)]
@@ -67,5 +69,18 @@ impl Outbox {
 
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
+    }
+}
+
+/// With what still waits.
+impl Carry for Outbox {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let (first, rest) = self.bytes.as_slices();
+        (Bytes::from([first, rest].concat()), self.most).carry(env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        let (bytes, most) = <(Bytes, usize)>::carried(term)?;
+        Ok(Self { bytes: bytes.0.into(), most })
     }
 }

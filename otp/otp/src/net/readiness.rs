@@ -1,16 +1,17 @@
-//! Waiting for a socket, and messages that say that one is ready.
+//! Readiness of a socket: awaiting it, and the messages that report it.
 
 use std::io;
 
 use crate::atom;
 use crate::data::{Any, Data, Malformed};
-use crate::vm::watched::{Readiness, Watched};
-use crate::vm::{Env, Term, Turn, try_turn, turn};
-use crate::wait::Wait;
+use crate::nif::{Atom, Env, Term};
+use crate::process::turn::{Turn, try_turn, turn};
+use crate::waiting::order::Wait;
+use crate::waiting::poll::descriptor::{Again, Descriptor, Kind, Readiness};
 
 /// Waits until the socket is ready. It is not said to be by a stale message: each wait has a reference of its own, and one that is
 /// given up takes its message away.
-pub(super) async fn ready(socket: &Watched, what: Readiness) -> io::Result<()> {
+pub(super) async fn ready(socket: &Descriptor, what: Readiness) -> io::Result<()> {
     let mut asked = turn(|env, _| {
         let reference = env.new_reference();
         let message = env.tuple(&[reference.raw(), atom!("ready").raw(env)]);
@@ -28,7 +29,7 @@ pub(super) async fn ready(socket: &Watched, what: Readiness) -> io::Result<()> {
 
 /// A wait that is not over.
 struct Asked<'a> {
-    socket: &'a Watched,
+    socket: &'a Descriptor,
     what: Readiness,
     reference: Any,
     came: bool,
@@ -48,7 +49,7 @@ impl Drop for Asked<'_> {
 }
 
 /// Has the VM send `{Tag, Number}` to this process when the socket is ready.
-pub(super) fn notify(socket: &Watched, what: Readiness, number: u64) -> io::Result<()> {
+pub(super) fn notify(socket: &Descriptor, what: Readiness, number: u64) -> io::Result<()> {
     turn(|env, _| {
         let message = match what {
             Readiness::Read => Readable { socket: number }.encode(env),
@@ -56,6 +57,22 @@ pub(super) fn notify(socket: &Watched, what: Readiness, number: u64) -> io::Resu
         };
         socket.select(env, what, env.own_pid(), message)
     })
+}
+
+/// `{Tag, Descriptor, Number}`, for another build.
+pub(super) fn carry<'a>(tag: &Atom, socket: &Descriptor, number: u64, env: Env<'a>) -> Term<'a> {
+    env.tuple(&[tag.raw(env), socket.carry(env).raw(), number.encode(env).raw()])
+}
+
+/// The socket that another build has, and its number, by which messages on their way name it.
+pub(super) fn carried(tag: &Atom, term: Term<'_>) -> Result<(Descriptor, u64), Malformed> {
+    let [_, socket, number] = term.tagged(tag).ok_or_else(|| Malformed::expected("a socket of another build"))?;
+    let number = u64::decode(number)?;
+    let socket = Descriptor::carried(socket, Kind::Socket, |env| Again::AsBefore {
+        read: Readable { socket: number }.encode(env),
+        write: Writable { socket: number }.encode(env),
+    })?;
+    Ok((socket, number))
 }
 
 macro_rules! message {

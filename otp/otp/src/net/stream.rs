@@ -1,4 +1,4 @@
-//! A connection.
+//! TCP connections.
 
 use std::io::{self, Read};
 use std::net::{Shutdown, SocketAddr};
@@ -7,16 +7,18 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 
-use super::ready::{notify, ready};
-use super::{Handed, Lines};
-use crate::vm::watched::{Kind, Readiness, Watched};
-use crate::wait::number;
+use super::readiness::{carried, carry, notify, ready};
+use crate::atom;
+use crate::data::{Carry, Malformed};
+use crate::nif::{Env, Term};
+use crate::process::number::number;
+use crate::waiting::poll::descriptor::{Descriptor, Kind, Readiness};
 
 /// A connection over TCP. It is closed when it is dropped; what was written is still sent, in order, unless the other side has sent
 /// what nobody read.
 #[derive(Debug)]
 pub struct TcpStream {
-    socket: Watched,
+    pub(super) socket: Descriptor,
     number: u64,
 }
 
@@ -63,7 +65,7 @@ impl TcpStream {
 
     /// Of one that does not block.
     pub(super) fn of(socket: impl Into<OwnedFd>) -> Self {
-        Self { socket: Watched::new(socket.into(), Kind::Socket), number: number() }
+        Self { socket: Descriptor::new(socket.into(), Kind::Socket), number: number() }
     }
 
     fn os(&self) -> SockRef<'_> {
@@ -193,27 +195,17 @@ impl TcpStream {
         }
         Ok(())
     }
+}
 
-    /// Waits for the next line, without its end; `None` when there is no other. What came of an unfinished one stays in `lines`.
-    ///
-    /// # Errors
-    /// When the connection is broken, and `InvalidData` for a line that is too long, after which the next one can be read.
-    pub async fn read_line(&mut self, lines: &mut Lines) -> io::Result<Option<Vec<u8>>> {
-        loop {
-            if let Some(line) = lines.next_line() {
-                return line.map(Some).map_err(|wrong| io::Error::new(io::ErrorKind::InvalidData, wrong));
-            }
-            match lines.fill(self)? {
-                Filled::Some(_) => {}
-                Filled::End => return Ok(None),
-                Filled::Nothing => ready(&self.socket, Readiness::Read).await?,
-            }
-        }
+/// The connection goes on, and what was asked for by [`TcpStream::notify_readable`] or [`TcpStream::notify_writable`] comes in the next build.
+impl Carry for TcpStream {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        carry(atom!("$otp_stream"), &self.socket, self.number, env)
     }
 
-    /// Makes it a value that can be sent, for the process that is to have it.
-    pub fn hand_over(self) -> Handed {
-        Handed::of(self)
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        let (socket, number) = carried(atom!("$otp_stream"), term)?;
+        Ok(Self { socket, number })
     }
 }
 

@@ -21,6 +21,9 @@ pub const RT_CREATE: c_int = 1;
 /// `ERL_NIF_LATIN1` of `ErlNifCharEncoding`.
 pub const LATIN1: c_int = 1;
 
+/// `ERL_NIF_TERM_TYPE_BITSTRING` of `ErlNifTermType`.
+pub const BITSTRING: c_int = 2;
+
 /// `ERL_NIF_INTERNAL_HASH` of `ErlNifHash`.
 pub const INTERNAL_HASH: c_int = 1;
 
@@ -114,6 +117,10 @@ pub const SELECT_STOP: c_int = 4;
 pub const SELECT_CANCEL: c_int = 8;
 pub const SELECT_CUSTOM_MSG: c_int = 16;
 
+/// `ERL_NIF_SELECT_READ_CANCELLED` and `_WRITE_CANCELLED`, in what `enif_select` returns.
+pub const READ_CANCELLED: c_int = 16;
+pub const WRITE_CANCELLED: c_int = 32;
+
 /// What the VM calls when its poll set has let go of a descriptor.
 pub type Stop = unsafe extern "C" fn(*mut RawEnv, *mut c_void, c_int, c_int);
 
@@ -125,8 +132,11 @@ pub struct ResourceTypeInit {
     pub down: *const c_void,
     /// How many of the others are there.
     pub members: c_int,
-    pub dyncall: *const c_void,
+    pub dyncall: Option<Dyncall>,
 }
+
+/// What another library has the VM call, with a pointer of its own.
+pub type Dyncall = unsafe extern "C" fn(*mut RawEnv, object: *mut c_void, data: *mut c_void);
 
 /// What the VM calls when nothing refers to a resource any more.
 pub type Destructor = unsafe extern "C" fn(*mut RawEnv, *mut c_void);
@@ -200,6 +210,7 @@ functions! {
     is_ref(*mut RawEnv, RawTerm) -> c_int;
     is_pid(*mut RawEnv, RawTerm) -> c_int;
     is_empty_list(*mut RawEnv, RawTerm) -> c_int;
+    term_type(*mut RawEnv, RawTerm) -> c_int;
     is_number(*mut RawEnv, RawTerm) -> c_int;
     is_identical(RawTerm, RawTerm) -> c_int;
     get_int64(*mut RawEnv, RawTerm, *mut i64) -> c_int;
@@ -243,6 +254,8 @@ functions! {
     consume_timeslice(*mut RawEnv, c_int) -> c_int;
     open_resource_type(*mut RawEnv, *const c_char, *const c_char, Option<Destructor>, c_int, *mut c_int) -> *mut ResourceType;
     open_resource_type_x(*mut RawEnv, *const c_char, *const ResourceTypeInit, c_int, *mut c_int) -> *mut ResourceType;
+    init_resource_type(*mut RawEnv, *const c_char, *const ResourceTypeInit, c_int, *mut c_int) -> *mut ResourceType;
+    dynamic_resource_call(*mut RawEnv, RawTerm, RawTerm, RawTerm, *mut c_void) -> c_int;
     select(*mut RawEnv, c_int, c_int, *mut c_void, *const RawPid, RawTerm) -> c_int;
     select_x(*mut RawEnv, c_int, c_int, *mut c_void, *const RawPid, RawTerm, *mut RawEnv) -> c_int;
     alloc_resource(*mut ResourceType, usize) -> *mut c_void;

@@ -1,8 +1,10 @@
-//! Names that are made once: an atom is the same word for as long as the VM runs.
+//! Atoms that the code names. Each is looked up in the VM once, as an atom is the same word for as long as the VM runs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Env, Term, abi::RawTerm};
+use crate::nif::abi::RawTerm;
+use crate::nif::env::Env;
+use crate::nif::term::Term;
 
 /// An atom that the code names, made when it is first used.
 #[derive(Debug)]
@@ -44,6 +46,14 @@ impl Atom {
     #[inline]
     pub fn term<'a>(&self, env: Env<'a>) -> Term<'a> {
         env.adopt(self.raw(env))
+    }
+}
+
+impl Term<'_> {
+    /// Whether it is this atom.
+    #[inline]
+    pub fn is(self, atom: &Atom) -> bool {
+        self.raw() == atom.raw(self.env())
     }
 }
 

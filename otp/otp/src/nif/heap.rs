@@ -1,17 +1,18 @@
-//! What is taken from an environment without asking the VM: room for small tuples and cells, and the process that it is of.
+//! The free heap of a process: small tuples and list cells are built there, and its process is read, without a call of the VM.
 //!
-//! An environment has some words of its process's heap that are free, and the VM's functions take what a term needs from their
-//! beginning. A callback that passes a message on makes a tuple and a cell, and the calls for that are as many instructions as all of
-//! its own code; so it is done here. Each message also asks whose call it is. Where an environment keeps that is no part of the VM's
-//! interface, though it has been the same since there are native functions. So when the library is loaded, [`learn`] has the VM make terms
-//! and looks whether what is free becomes less as is said here, and asks it for the process. Where it is otherwise, and where there is not
-//! enough room, the VM's own functions are used.
+//! An environment has some free words of its process's heap, and the VM's functions take the words of a new term from their
+//! beginning. A callback that passes a message on makes a tuple and a cell, and calling the VM for the two takes as many instructions
+//! as all the callback's own code; so this file takes the words itself. It also reads the process of a call from the environment, as
+//! every message needs it. Where an environment keeps both is no part of the VM's interface, though it has been the same since there
+//! are native functions. When the library is loaded, [`learn`] therefore has the VM make terms, looks whether the free words shrink as
+//! is said here, and compares the process with the one that the VM gives. Where something differs, and where too few words are free,
+//! the VM's own functions are used.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::abi::{RawEnv, RawPid, RawTerm};
-use super::{vm, words};
+use crate::nif::abi::{RawEnv, RawPid, RawTerm};
+use crate::nif::{vm, words};
 
 /// How an environment begins.
 #[repr(C)]
@@ -135,7 +136,7 @@ fn take_all(env: *mut RawEnv, left: usize) {
 ///
 /// # Safety
 /// The environment is valid.
-pub(super) unsafe fn learn(env: *mut RawEnv) {
+pub(crate) unsafe fn learn(env: *mut RawEnv) {
     let elements = [words::word(7), words::word(8), words::word(9)];
     let mut seen = 0;
     for arity in [1, 2, 3, 2, 1] {

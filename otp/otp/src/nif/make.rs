@@ -1,40 +1,13 @@
-//! Where terms live: the environment of one call from the VM.
+//! Making terms in an environment, and sending them.
 
-use std::cell::Cell;
-use std::marker::PhantomData;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
-use super::abi::{RawEnv, RawPid, RawTerm};
-use super::{Term, room, vm, words};
-
-/// The environment that terms are read from and made in.
-#[derive(Clone, Copy, Debug)]
-pub struct Env<'a> {
-    /// Not null, so that a term or none is two words, and returned in registers.
-    raw: NonNull<RawEnv>,
-    _call: PhantomData<Cell<&'a ()>>,
-}
+use crate::nif::abi::{RawPid, RawTerm};
+use crate::nif::env::Env;
+use crate::nif::term::Term;
+use crate::nif::{heap, vm, words};
 
 impl<'a> Env<'a> {
-    /// # Safety
-    /// `raw` must be an environment that stays valid for all of `'a`.
-    #[inline]
-    pub(crate) unsafe fn new(raw: *mut RawEnv) -> Self {
-        // SAFETY: the caller's promise.
-        Self { raw: unsafe { NonNull::new_unchecked(raw) }, _call: PhantomData }
-    }
-
-    #[inline]
-    pub(crate) fn raw(self) -> *mut RawEnv {
-        self.raw.as_ptr()
-    }
-
-    /// A term that the VM gave with this environment.
-    #[inline]
-    pub(crate) fn adopt(self, raw: RawTerm) -> Term<'a> {
-        Term::new(raw, self)
-    }
-
     /// The atom of a name that is only known as the program runs. Atoms are never freed.
     ///
     /// # Panics
@@ -60,6 +33,21 @@ impl<'a> Env<'a> {
         // SAFETY: as many bytes as are said, and room for one term.
         let read = unsafe { (vm().binary_to_term)(self.raw(), external.as_ptr(), external.len(), &raw mut made, 0) };
         assert!(read != 0, "the VM takes no atom of the name {name:?}");
+        self.adopt(made)
+    }
+
+    /// An integer of any size up to 128 bits, by way of its external form: a tag, the count of its bytes, its sign, and the bytes, the
+    /// last one first.
+    pub(crate) fn wide_integer(self, negative: bool, size: u128) -> Term<'a> {
+        const VERSION: u8 = 131;
+        const SMALL_BIG: u8 = 110;
+        let bytes = size.to_le_bytes();
+        let mut external = vec![VERSION, SMALL_BIG, bytes.len() as u8, negative.into()];
+        external.extend_from_slice(&bytes);
+        let mut made = 0;
+        // SAFETY: as many bytes as are said, and room for one term.
+        let read = unsafe { (vm().binary_to_term)(self.raw(), external.as_ptr(), external.len(), &raw mut made, 0) };
+        assert!(read != 0, "the VM takes no integer of {size}");
         self.adopt(made)
     }
 
@@ -91,7 +79,7 @@ impl<'a> Env<'a> {
     pub fn tuple(self, elements: &[RawTerm]) -> Term<'a> {
         // SAFETY: the array has the length given; its terms are of this environment, as `RawTerm`s of it are only made here.
         self.adopt(unsafe {
-            room::tuple(self.raw(), elements)
+            heap::tuple(self.raw(), elements)
                 .unwrap_or_else(|| (vm().make_tuple_from_array)(self.raw(), elements.as_ptr(), elements.len() as _))
         })
     }
@@ -106,16 +94,9 @@ impl<'a> Env<'a> {
     pub fn cell(self, head: Term<'a>, tail: Term<'a>) -> Term<'a> {
         // SAFETY: both terms are of this environment.
         self.adopt(unsafe {
-            room::cell(self.raw(), head.raw(), tail.raw())
+            heap::cell(self.raw(), head.raw(), tail.raw())
                 .unwrap_or_else(|| (vm().make_list_cell)(self.raw(), head.raw(), tail.raw()))
         })
-    }
-
-    /// Where the process goes on with making terms in Erlang: has it collect its garbage there when little of its heap is free.
-    #[inline(always)]
-    pub(crate) fn collect_when_short(self) {
-        // SAFETY: the environment is that of this call.
-        unsafe { room::end_when_short(self.raw()) }
     }
 
     pub fn binary(self, bytes: &[u8]) -> Term<'a> {
@@ -145,55 +126,5 @@ impl<'a> Env<'a> {
     pub(crate) fn send(self, to: RawPid, message: Term<'_>) -> bool {
         // SAFETY: the environment is the caller's, the message a term of it, which the VM copies.
         unsafe { (vm().send)(self.raw(), &raw const to, ptr::null_mut(), message.raw()) != 0 }
-    }
-
-    /// Tells the scheduler that `percent` of a slice of about a millisecond went by; whether the process should yield.
-    pub fn consume_timeslice(self, percent: i32) -> bool {
-        // SAFETY: the environment is that of a process.
-        unsafe { (vm().consume_timeslice)(self.raw(), percent.clamp(1, 100)) != 0 }
-    }
-
-    /// The word of the process that makes this call.
-    #[inline(always)]
-    pub(crate) fn own_process(self) -> Option<RawTerm> {
-        // SAFETY: the environment is valid. Outside of a process the VM puts something there that has no word of one.
-        unsafe { room::own(self.raw()) }.or_else(|| Some(self.running()?.pid))
-    }
-
-    /// The process that runs this.
-    ///
-    /// # Panics
-    /// When none does.
-    #[inline]
-    pub(crate) fn own_pid(self) -> RawPid {
-        self.running().expect("no process runs this")
-    }
-
-    /// The process that runs this, if one does.
-    #[inline]
-    pub(crate) fn running(self) -> Option<RawPid> {
-        let mut pid = RawPid { pid: 0 };
-        // SAFETY: room for one.
-        let found = unsafe { (vm().self_)(self.raw(), &raw mut pid) };
-        (!found.is_null()).then_some(pid)
-    }
-}
-
-/// Sends what `message` makes to a process of this node, from whatever thread; `false` when there is none any more.
-pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m>) -> Term<'m>) -> bool {
-    struct Own(*mut RawEnv);
-    impl Drop for Own {
-        fn drop(&mut self) {
-            // SAFETY: it was made below, and is freed once.
-            unsafe { (vm().free_env)(self.0) };
-        }
-    }
-    // SAFETY: the environment is made here and lives until it is dropped, after the message made in it was sent. The caller's
-    // is that of the call that this thread is in, or none on a thread that is in no call.
-    unsafe {
-        let own = Own((vm().alloc_env)());
-        let message = message(Env::new(own.0));
-        let caller = super::try_turn(|env, _| env.raw()).unwrap_or(ptr::null_mut());
-        (vm().send)(caller, &raw const to, own.0, message.raw()) != 0
     }
 }

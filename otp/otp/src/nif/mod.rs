@@ -1,46 +1,37 @@
-//! The Erlang VM: its native interface, wrapped so that what is wrong does not compile or is an error value.
+//! The native interface of the Erlang VM (NIF), wrapped so that a wrong use does not compile or is an error value.
 //!
-//! `unsafe` is in here, in `process` (who uses the state of a process) and in `ask` (what `cargo otp` asks a library), and the compiler
-//! refuses it elsewhere. The invariants on which the safe wrappers rest:
+//! This is the lowest layer: it knows terms and environments, and nothing that this library builds of them. `unsafe` is in here, in
+//! `process` (who may use the state of a process), in `waiting/poll` (the VM's poll set) and in `library` (functions with C's calling
+//! convention), and the compiler refuses it elsewhere. The invariants on which the safe wrappers rest:
 //!
 //! - An [`Env`] exists only while the VM runs one of our functions with it (or while the message that owns it does), because
 //!   its lifetime is that of the borrow that a trampoline hands out; a [`Term`] cannot outlive its environment.
 //! - A term that comes from the VM is a whole term. The VM checks the kind of a term in every accessor, so no term, however
 //!   malformed for its purpose, is more than an accessor that says no.
 //! - The function table is filled before the VM can call any of our functions.
-//! - What is read and made without the VM's functions lies as it was seen to lie when the library was loaded (`words.rs`, `room.rs`).
+//! - What is read and made without the VM's functions lies as it was seen to lie when the library was loaded (`words.rs`, `heap.rs`).
 
 pub mod abi;
-pub(crate) mod alarm;
-mod atom;
-mod entry;
-mod env;
-mod kept;
-mod object;
-pub(crate) mod overdue;
-mod panic;
-pub(crate) mod place;
-mod room;
-mod stack;
-mod term;
+pub(crate) mod atom;
+mod clock;
+pub(crate) mod env;
+pub(crate) mod heap;
+pub(crate) mod layout;
+mod make;
+pub(crate) mod module;
+pub(crate) mod owned;
+pub(crate) mod print;
+pub(crate) mod stack;
+pub(crate) mod term;
 pub(crate) mod threads;
-mod turn;
-pub(crate) mod watched;
-mod words;
-mod written;
+pub(crate) mod words;
 
 pub use atom::Atom;
-pub use entry::entry;
-pub(crate) use entry::part;
+pub(crate) use clock::clock;
 pub use env::Env;
-pub(crate) use env::send_from_anywhere;
-pub(crate) use kept::Kept;
-pub(crate) use object::{Loading, ObjectType};
-pub(crate) use panic::said;
+pub(crate) use owned::OwnedTerm;
 pub(crate) use stack::lowest;
 pub use term::{MapEntries, Term, Tuple};
-pub(crate) use turn::{Form, OUTSIDE, Within, in_call, try_turn, turn, within};
-pub use turn::{Turn, current};
 
 use std::sync::OnceLock;
 

@@ -1,14 +1,14 @@
-//! A term that outlives the call that it came with: it lies in an environment of its own.
+//! Owned terms: a term that outlives the call that it came with, in an environment of its own.
 
 use std::ptr::NonNull;
 
-use super::abi::{INTERNAL_HASH, RawEnv, RawTerm};
-use super::{Env, Term, vm};
+use crate::nif::abi::{INTERNAL_HASH, RawEnv, RawTerm};
+use crate::nif::{Env, Term, vm};
 
 /// An environment that belongs to no process, and is freed with this.
-struct Owned(NonNull<RawEnv>);
+struct OwnedEnv(NonNull<RawEnv>);
 
-impl Owned {
+impl OwnedEnv {
     fn new() -> Self {
         // SAFETY: takes nothing. The VM ends itself when it has no memory, so it never returns null.
         let made = unsafe { (vm().alloc_env)() };
@@ -21,7 +21,7 @@ impl Owned {
     }
 }
 
-impl Drop for Owned {
+impl Drop for OwnedEnv {
     fn drop(&mut self) {
         // SAFETY: allocated once, and freed once; nothing borrows it any more.
         unsafe { (vm().free_env)(self.0.as_ptr()) };
@@ -29,22 +29,22 @@ impl Drop for Owned {
 }
 
 /// A term and the environment that it lies in, which holds nothing else and never changes once it is made.
-pub(crate) struct Kept {
-    _owned: Owned,
+pub(crate) struct OwnedTerm {
+    _owned: OwnedEnv,
     raw: RawTerm,
 }
 
 // SAFETY: an environment that belongs to no process is bound to no thread.
-unsafe impl Send for Kept {}
+unsafe impl Send for OwnedTerm {}
 // SAFETY: two threads must not use one environment at once, because even an accessor may put something into it (a binary
 // that begins inside of a byte is copied there to be read). Nobody uses this one after the term was made: all that is done with
 // the term reads its words, which never change, to copy it somewhere else, to compare it, or to hash it.
-unsafe impl Sync for Kept {}
+unsafe impl Sync for OwnedTerm {}
 
-impl Kept {
+impl OwnedTerm {
     /// What `make` makes in the environment that it is given.
     pub(crate) fn new(make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) -> Self {
-        let owned = Owned::new();
+        let owned = OwnedEnv::new();
         let raw = make(owned.env()).raw();
         Self { _owned: owned, raw }
     }
@@ -57,7 +57,7 @@ impl Kept {
 
     /// Lets `body` look at the term; at a copy, because others may look at it too, and a scheduler must not wait for them.
     pub(crate) fn look<R>(&self, body: impl FnOnce(Term<'_>) -> R) -> R {
-        let owned = Owned::new();
+        let owned = OwnedEnv::new();
         body(self.copy_to(owned.env()))
     }
 

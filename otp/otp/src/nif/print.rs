@@ -1,11 +1,12 @@
-//! A term as Erlang writes it, for people to read.
+//! Printing a term as Erlang writes it.
 //!
-//! The VM writes what holds no other terms. It would write all the rest too, but looks at no limit inside of an integer: one
-//! of 800 KB, which anybody may send, takes it two minutes, in which its scheduler does nothing else.
+//! Terms that hold no other terms are written by the VM. The VM could write the others too, but it has no limit on the digits of an
+//! integer: one of 800 KB, which any sender may have made, takes two minutes, during which its scheduler does nothing else. The same
+//! goes for the bytes of a binary, of which ten million take most of a second.
 
 use std::fmt::Write;
 
-use super::{Term, vm};
+use crate::nif::{Term, vm};
 
 /// How much is written at most.
 const BYTES: usize = 1000;
@@ -16,12 +17,19 @@ const LEVELS: usize = 40;
 /// The largest integer that is written, in bytes.
 const INTEGER: usize = 128;
 
+impl Term<'_> {
+    /// The term as Erlang writes it, for people to read; of a large one, its beginning.
+    pub fn shown(self) -> String {
+        written(self)
+    }
+}
+
 struct Writer {
     text: String,
     terms: usize,
 }
 
-pub(super) fn written(term: Term<'_>) -> String {
+fn written(term: Term<'_>) -> String {
     let mut writer = Writer { text: String::new(), terms: 0 };
     writer.term(term, LEVELS);
     writer.text
@@ -102,6 +110,10 @@ impl Writer {
             let _ = write!(self.text, "#Integer<{bytes} bytes>");
             return;
         }
+        if let Some(beginning) = term.long_bits(BYTES) {
+            self.text += &long(&beginning[..BYTES / 4]);
+            return;
+        }
         let mut text = vec![0_u8; BYTES + 24];
         // SAFETY: room for as many bytes as are said; the VM's function takes a term for `%T`, writes at most that many bytes,
         // and ends them with a NUL.
@@ -109,6 +121,15 @@ impl Writer {
         text.truncate(text.iter().position(|byte| *byte == 0).unwrap_or(text.len()));
         self.text += &String::from_utf8_lossy(&text);
     }
+}
+
+/// A binary that begins so. The VM's function would go through all of its bytes, whether there is room for them or not.
+fn long(beginning: &[u8]) -> String {
+    if beginning.iter().all(|byte| (32..127).contains(byte)) {
+        return format!("<<{:?}...>>", String::from_utf8_lossy(beginning));
+    }
+    let numbers: Vec<String> = beginning.iter().map(u8::to_string).collect();
+    format!("<<{},...>>", numbers.join(","))
 }
 
 /// The text that a list is, if it is a short one of plain characters.

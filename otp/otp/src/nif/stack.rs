@@ -1,4 +1,4 @@
-//! How far down the stack of this thread may be used.
+//! The lowest address down to which the stack of this thread may be used.
 //!
 //! The stacks of a VM are small: 1 MiB for a scheduler, 320 KiB for a dirty one, less where the command line says so.
 

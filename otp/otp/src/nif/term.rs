@@ -1,11 +1,11 @@
-//! A value of the VM, of any kind.
+//! Terms: values of the VM of any kind, and reading them.
 
 use std::ffi::{c_int, c_uint};
 use std::slice;
 
-use super::abi::{Binary, LATIN1, MapIterator, RawPid, RawTerm};
-use super::{Atom, Env, vm, words};
-use crate::data::{Data, Malformed};
+use crate::nif::abi::{BITSTRING, Binary, LATIN1, MapIterator, RawPid, RawTerm};
+use crate::nif::env::Env;
+use crate::nif::{vm, words};
 
 /// A value of the VM: an integer, an atom, a tuple, anything.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +28,6 @@ impl<'a> Term<'a> {
     #[inline]
     pub fn env(self) -> Env<'a> {
         self.env
-    }
-
-    #[inline]
-    pub fn is(self, atom: &Atom) -> bool {
-        self.raw == atom.raw(self.env)
     }
 
     #[inline]
@@ -145,23 +140,51 @@ impl<'a> Term<'a> {
         }
     }
 
-    /// The term as Erlang writes it, for people to read; of a large one, its beginning.
-    pub fn shown(self) -> String {
-        super::written::written(self)
+    /// Whether an integer is below 0, and its size, if 64 bits do not hold it and 128 do.
+    pub(crate) fn wide_integer(self) -> Option<(bool, u128)> {
+        const SMALL_BIG: u8 = 110;
+        if !self.is_integer() {
+            return None;
+        }
+        let external = self.external()?;
+        let [SMALL_BIG, length, sign, digits @ ..] = external.get(1..)? else { return None };
+        let mut bytes = [0; 16];
+        bytes.get_mut(..usize::from(*length))?.copy_from_slice(digits.get(..usize::from(*length))?);
+        Some((*sign != 0, u128::from_le_bytes(bytes)))
+    }
+
+    fn is_integer(self) -> bool {
+        // SAFETY: a term of this environment.
+        let is_number = unsafe { (vm().is_number)(self.env.raw(), self.raw) != 0 };
+        is_number && self.float().is_none()
     }
 
     /// How many bytes an integer has that no word holds.
     pub(super) fn integer_size(self) -> Option<usize> {
         const SMALL_BIG: u8 = 110;
         const LARGE_BIG: u8 = 111;
-        // SAFETY: a term of this environment.
-        let is_number = unsafe { (vm().is_number)(self.env.raw(), self.raw) != 0 };
-        if !is_number || self.float().is_some() {
+        if !self.is_integer() {
             return None;
         }
         match *self.external()?.get(1..)? {
             [SMALL_BIG, size, ..] => Some(size.into()),
             [LARGE_BIG, a, b, c, d, ..] => usize::try_from(u32::from_be_bytes([a, b, c, d])).ok(),
+            _ => None,
+        }
+    }
+
+    /// The first bytes of a binary, or of bits that are no whole bytes, where there are more than `most` of them.
+    pub(super) fn long_bits(self, most: usize) -> Option<Vec<u8>> {
+        const BITS: u8 = 77;
+        if let Some(bytes) = self.bytes() {
+            return (bytes.len() > most).then(|| bytes[..most].to_vec());
+        }
+        // SAFETY: a term of this environment.
+        if unsafe { (vm().term_type)(self.env.raw(), self.raw) } != BITSTRING {
+            return None;
+        }
+        match &self.external()?[1..] {
+            [BITS, _, _, _, _, _, bytes @ ..] if bytes.len() > most => Some(bytes[..most].to_vec()),
             _ => None,
         }
     }
@@ -269,6 +292,14 @@ impl<'a> Term<'a> {
     }
 }
 
+impl<'a> Env<'a> {
+    /// A term that the VM gave with this environment.
+    #[inline]
+    pub(crate) fn adopt(self, raw: RawTerm) -> Term<'a> {
+        Term::new(raw, self)
+    }
+}
+
 /// The name of the atom that these bytes begin with, in one of the forms that atoms had since there were nodes.
 fn external_name(bytes: &[u8]) -> Option<String> {
     const ATOM: u8 = 100;
@@ -286,16 +317,6 @@ fn external_name(bytes: &[u8]) -> Option<String> {
         ATOM_UTF8 | SMALL_ATOM_UTF8 => String::from_utf8(name.to_vec()).ok(),
         _ => Some(name.iter().map(|byte| char::from(*byte)).collect()),
     }
-}
-
-#[cold]
-fn missing() -> Malformed {
-    Malformed::expected("one element more")
-}
-
-#[cold]
-fn wrong_element(wrong: Malformed, index: usize) -> Malformed {
-    wrong.within(format!("element {}", index + 1))
 }
 
 /// The elements of a tuple.
@@ -318,19 +339,6 @@ impl<'a> Tuple<'a> {
     #[inline]
     pub fn get(&self, index: usize) -> Option<Term<'a>> {
         self.elements.get(index).map(|raw| self.env.adopt(*raw))
-    }
-
-    /// The element at `index`, of its type.
-    ///
-    /// # Errors
-    /// When it is of another form, or there are not as many.
-    #[inline]
-    pub fn element<T: Data>(&self, index: usize) -> Result<T, Malformed> {
-        let Some(element) = self.get(index) else { return Err(missing()) };
-        match T::decode(element) {
-            Ok(value) => Ok(value),
-            Err(wrong) => Err(wrong_element(wrong, index)),
-        }
     }
 
     /// The elements as an array, if there are `N`.

@@ -1,4 +1,4 @@
-//! The threads of this process, and what the kernel is asked for them: see sched(7) and mlockall(2).
+//! Threads of the VM: finding them, their scheduling policy, and locked memory. See sched(7) and mlockall(2).
 
 use std::{fs, io, mem};
 

@@ -1,12 +1,14 @@
-//! Where messages go: processes, by themselves or by their names, here or on another node.
+//! Addresses: a process, or a registered name of one, on this node or another.
 
 use std::any::type_name;
 use std::fmt;
 
 use crate::atom;
 use crate::data::{Any, Data, Malformed, types};
-use crate::vm::abi::{RawPid, RawTerm};
-use crate::vm::{Env, Form, OUTSIDE, Term, Turn, Within, current, within};
+use crate::nif::abi::{RawPid, RawTerm};
+use crate::nif::{Env, Term};
+use crate::process::send::{registered, send_by_courier, send_from_anywhere};
+use crate::process::turn::{Form, Turn, Within, current, try_turn, within};
 
 /// A process, or the name of one.
 #[derive(Clone, PartialEq)]
@@ -20,15 +22,15 @@ pub(crate) enum To {
 
 impl To {
     pub(crate) fn name(name: &str) -> Self {
-        Self::Name(current(|env| env.atom(name).raw()))
+        Self::Name(atom(name))
     }
 
     pub(crate) fn name_on(name: &str, node: &str) -> Self {
-        Self::Far(current(|env| Any::keep(env.tuple(&[env.atom(name).raw(), env.atom(node).raw()]))))
+        Self::Far(Any::made(|env| env.tuple(&[env.atom(name).raw(), env.atom(node).raw()])))
     }
 
     pub(crate) fn global(name: &str) -> Self {
-        Self::Far(current(|env| Any::keep(env.tuple(&[atom!("global").raw(env), env.atom(name).raw()]))))
+        Self::Far(Any::made(|env| env.tuple(&[atom!("global").raw(env), env.atom(name).raw()])))
     }
 
     /// The process of this node, if it is one now.
@@ -55,7 +57,7 @@ impl To {
 
     #[inline(always)]
     fn post(&self, form: Form, make: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
-        within(Post { to: self, form, make }).expect(OUTSIDE);
+        within(Post { to: self, form, make }, Post::on_a_thread);
     }
 }
 
@@ -64,6 +66,23 @@ struct Post<'t, F> {
     to: &'t To,
     form: Form,
     make: F,
+}
+
+impl<F: for<'a> FnOnce(Env<'a>) -> Term<'a>> Post<'_, F> {
+    /// A thread of the user's sends for itself; what it sends to one address arrives in order.
+    #[cold]
+    #[inline(never)]
+    fn on_a_thread(self) {
+        let Self { to, form, make } = self;
+        let local = match to {
+            To::Local(pid) => Some(*pid),
+            To::Name(name) => registered(*name),
+            To::Far(_) => return send_by_courier(|env| [to.encode(env), form.message(make(env))]),
+        };
+        if let Some(pid) = local {
+            send_from_anywhere(pid, |env| form.message(make(env)));
+        }
+    }
 }
 
 impl<F: for<'a> FnOnce(Env<'a>) -> Term<'a>> Within<()> for Post<'_, F> {
@@ -125,6 +144,12 @@ impl fmt::Debug for To {
     }
 }
 
+/// The atom of this name, on whatever thread: an atom is a word that belongs to no environment.
+fn atom(name: &str) -> RawTerm {
+    let made = try_turn(|env, _| env.atom(name).raw());
+    made.unwrap_or_else(|| Any::made(|env| env.atom(name)).read(|atom| atom.raw()))
+}
+
 /// What the typed addresses have in common, each a `struct Name<S> { to: To, … }` that `Name::at` makes: copies go to the same process,
 /// and to Erlang they are what they go to.
 macro_rules! addressed {
@@ -154,17 +179,29 @@ macro_rules! addressed {
 
             #[inline]
             fn decode(term: $crate::vm::Term<'_>) -> Result<Self, $crate::Malformed> {
-                <$crate::address::To as $crate::Data>::decode(term).map(Self::at)
+                <$crate::process::address::To as $crate::Data>::decode(term).map(Self::at)
             }
 
             fn erlang_type() -> String {
-                <$crate::address::To as $crate::Data>::erlang_type()
+                <$crate::process::address::To as $crate::Data>::erlang_type()
+            }
+        }
+
+        impl<S> $crate::Carry for $name<S> {
+            fn carry<'a>(&self, env: $crate::vm::Env<'a>) -> $crate::vm::Term<'a> {
+                $crate::Data::encode(self, env)
+            }
+
+            fn carried(term: $crate::vm::Term<'_>) -> Result<Self, $crate::Malformed> {
+                $crate::Data::decode(term)
             }
         }
     };
 }
 
 pub(crate) use addressed;
+
+crate::carry_as_data!(Pid);
 
 /// A process of whatever kind, of this node or another.
 #[derive(Clone, PartialEq)]
@@ -178,10 +215,15 @@ impl Pid {
 
     /// The process of this node that bears the name now.
     pub fn registered(name: &str) -> Option<Self> {
-        current(|env| env.atom(name).registered()).map(|pid| Self(To::Local(pid)))
+        let found = match try_turn(|env, _| env.atom(name).registered()) {
+            Some(found) => found,
+            None => registered(atom(name)),
+        };
+        found.map(|pid| Self(To::Local(pid)))
     }
 
-    /// Sends it a message: what its `#[info]` takes, or any process of Erlang's.
+    /// Sends it a message: what its `#[info]` takes, or any process of Erlang's. Any thread may do this, also one of your own:
+    /// what one thread sends to one address arrives in the order in which it was sent.
     pub fn send<T: Data>(&self, message: &T) {
         self.0.send(|env| message.encode(env));
     }

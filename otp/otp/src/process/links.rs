@@ -1,11 +1,12 @@
-//! Who is told of whose end: monitors, links, exit signals, and names.
+//! Monitors, links, exit signals and registered names.
 
-use crate::address::Pid;
 use crate::atom;
-use crate::data::{Any, Data, Malformed};
-use crate::reason::Reason;
-use crate::vm::{Env, Term, turn};
-use crate::wait::number;
+use crate::data::{Carry, Data, Malformed};
+use crate::nif::{Env, Term};
+use crate::process::address::{Pid, To};
+use crate::process::number::number;
+use crate::process::reason::Reason;
+use crate::process::turn::turn;
 
 /// A watch over a process: its end comes as a [`Down`] to an `#[info]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,13 +27,27 @@ impl Monitor {
     }
 }
 
+/// What it watches is watched in the next build too.
+impl Carry for Monitor {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        env.tuple(&[atom!("$otp_monitor").raw(env), self.0.encode(env).raw()])
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        let [_, number] = term.tagged(atom!("$otp_monitor")).ok_or_else(|| Malformed::expected("a monitor"))?;
+        u64::decode(number).map(Self)
+    }
+}
+
+crate::carry_as_data!(Down, Exit);
+
 /// A process that was watched has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Down {
     /// The watch; `None` for one that was set by other means.
     pub monitor: Option<Monitor>,
-    /// The process, or `{Name, Node}` where it was watched by its name.
-    pub process: Any,
+    /// The process, or its name where it was watched by that: it is equal to the `Pid` that was watched.
+    pub process: Pid,
     pub reason: Reason,
 }
 
@@ -56,7 +71,7 @@ impl Data for Down {
         if !kind.is(atom!("process")) {
             return Err(malformed());
         }
-        Ok(Self { monitor, process: Any::decode(process)?, reason: Reason::decode(reason)? })
+        Ok(Self { monitor, process: Pid(To::decode(process)?), reason: Reason::decode(reason)? })
     }
 
     fn erlang_type() -> String {

@@ -1,15 +1,16 @@
-//! How many messages a process takes, and the memory that it is given for that.
+//! The message rate of a process, and the larger heap that a busy process is given.
 //!
-//! A process begins with a young heap of some two kilobytes, which a few hundred actors can have in a processor's cache, and which
-//! fifteen messages fill. What takes message after message is collected all the time then; with more room it is collected
-//! less often. Few processes can be so busy at once, as many as there is time for, so what they are given more is little in all.
+//! A process begins with a young heap of some two kilobytes, which fifteen messages fill. With a heap of that size the states of a few
+//! hundred actors fit in a processor's cache; a process that takes message after message, however, spends its time in garbage
+//! collections. A larger heap makes these rare. There is processor time for only a few such busy processes at once, so the memory that
+//! they get is little in all.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use crate::atom;
 use crate::data::Data;
-use crate::vm::{Turn, current};
+use crate::process::turn::{Turn, current};
 
 /// After as many messages a process is asked how busy it is.
 const COUNTED: u32 = 1024;
@@ -20,7 +21,7 @@ const NURSERY: u32 = 2586;
 
 /// How many messages a process takes. It lies in the line of the cache where every message looks, so it is two small numbers.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct MessageRate {
     messages: u32,
     /// When that was last looked at, in milliseconds since the first look of all, or one of the two below.
     looked: u32,
@@ -30,7 +31,7 @@ const NEVER: u32 = 0;
 /// It was busy, and has its memory.
 const IS_BUSY: u32 = u32::MAX;
 
-impl Pace {
+impl MessageRate {
     /// One message more.
     #[inline]
     pub(crate) fn count(&mut self, turn: &Turn) {

@@ -1,4 +1,4 @@
-//! Why a process ended, and why a call has no answer.
+//! Exit reasons, and the errors of calls.
 
 use std::any::type_name;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::atom;
 use crate::data::{Any, Data, Malformed, types};
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
 
 /// Why a process ended, or is to end.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,6 +137,8 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
+
+crate::carry_as_data!(Reason, CallError);
 
 /// `{timeout, Milliseconds}`, `{down, Reason}`, `{refused, Why}`, `{malformed, Why}`.
 impl Data for CallError {

@@ -1,14 +1,14 @@
-//! Where the states of processes lie, and who may use them.
+//! The slab of process states: where each state is in memory, and which process may use it.
 //!
-//! A process knows the place of its state by a number, so that a message finds it without a reference on the way: of a thousand
-//! processes in turn none is in the processor's cache, and each thing looked at is a wait for memory. Places of one type lie side by
-//! side in chunks, each in cache lines of its own: what every message looks at is in the first of them, and the state follows.
+//! A message finds the state of its process by a number, the state's place, without following a reference: when a thousand processes
+//! take turns none of them is in the processor's cache, and each reference followed is a wait for memory. Places of one type lie side
+//! by side in chunks, each place in cache lines of its own: the first line has what every message reads, and the state follows it.
 //!
-//! Chunks are never given back to the system, and a place never becomes one of another type. So any number may be asked for: what is
-//! found is a place, and [`Place::who`] says whose it is.
+//! Chunks are never given back to the system, and a place never changes its type. So any number can be looked up safely: what is
+//! found is a place, and [`Place::who`] names the process that owns it.
 //!
-//! Nothing is locked. A process is in one call at a time, so whoever uses its own place has it alone; and a state is dropped when nobody
-//! has a reference to its slot any more, which a call has in its arguments, or the loop that called it on its stack.
+//! There are no locks. A process is in one call at a time, so a process that uses its own place uses it alone. A state is dropped when
+//! nothing refers to its slot any more; a call refers to it in its arguments, and the loop that made the call on its stack.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::any::TypeId;
@@ -19,9 +19,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::Env;
-use crate::pace::Pace;
+use crate::nif::Env;
 use crate::process::Process;
+use crate::process::rate::MessageRate;
 
 /// What `Place::who` is beside a process. No process is such a word: the lowest bits of one are `0b0011`.
 const FREE: usize = 0;
@@ -34,7 +34,7 @@ struct Place {
     /// The process that it belongs to, or one of the words above.
     who: AtomicUsize,
     /// Its owner's.
-    pace: UnsafeCell<Pace>,
+    rate: UnsafeCell<MessageRate>,
 }
 
 /// A place and what is in it.
@@ -155,7 +155,7 @@ pub(crate) fn fill<P: Process + 'static>(process: P) -> usize {
     // from the shelf of this type.
     unsafe {
         at.cast::<P>().write(process);
-        *place.pace.get() = Pace::default();
+        *place.rate.get() = MessageRate::default();
     }
     place.who.store(NEW, Ordering::Release);
     number
@@ -169,7 +169,7 @@ pub(crate) fn fill<P: Process + 'static>(process: P) -> usize {
 pub(crate) unsafe fn with<R>(
     env: Env<'_>,
     number: usize,
-    body: impl FnOnce(&mut dyn Process, &mut Pace) -> R,
+    body: impl FnOnce(&mut dyn Process, &mut MessageRate) -> R,
 ) -> Option<R> {
     let own = env.own_process()?;
     let (_, place, process) = find(number)?;
@@ -178,20 +178,36 @@ pub(crate) unsafe fn with<R>(
     }
     // SAFETY: a place that belongs to somebody holds a process. Nobody else has it: it belongs to the process that this call is of, which
     // is in no other call, and the rest is the caller's promise.
-    let (process, pace) = unsafe { (&mut *process, &mut *place.pace.get()) };
-    Some(body(process, pace))
+    let (process, rate) = unsafe { (&mut *process, &mut *place.rate.get()) };
+    Some(body(process, rate))
 }
 
-/// Drops what is in this place. Its number is not used any more, and may be that of another process soon.
+/// Drops what is in this place: at once, or as `later` does it, if that may take long. Its number is not used any more, and may be that of
+/// another process soon.
 ///
 /// # Safety
 /// Nobody has it, and nobody will ask for it.
-pub(crate) unsafe fn empty(number: usize) {
-    let Some((chunk, place, process)) = find(number) else { return };
+pub(crate) unsafe fn empty(number: usize, later: impl FnOnce(Left)) {
+    let Some((_, place, process)) = find(number) else { return };
     if place.who.swap(FREE, Ordering::Acquire) == FREE {
         return;
     }
-    // SAFETY: it held a process, which is dropped once, and nobody else has it by the caller's promise.
-    unsafe { ptr::drop_in_place(process) };
-    shelves().kinds[chunk.kind].given_back.push(number);
+    let left = Left { number };
+    // SAFETY: it holds a process, which nobody else has by the caller's promise.
+    if unsafe { (*process).is_light() } { left.drop_now() } else { later(left) }
+}
+
+/// A state that no process has any more, in a place that nobody finds.
+pub(crate) struct Left {
+    number: usize,
+}
+
+impl Left {
+    pub(crate) fn drop_now(self) {
+        let Some((chunk, _, process)) = find(self.number) else { return };
+        // SAFETY: the place held a process when `empty` took it away from everybody. This is made once for it, so it is dropped once; and a
+        // process may be dropped on any thread.
+        unsafe { ptr::drop_in_place(process) };
+        shelves().kinds[chunk.kind].given_back.push(self.number);
+    }
 }

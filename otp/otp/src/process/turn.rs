@@ -1,15 +1,14 @@
-//! One call from the VM: its environment, what the code that it runs orders, and what that waits for.
+//! A turn: one call from the VM, with its environment, what its code has ordered, and what its future waits for.
 //!
-//! What a native function cannot do itself (call another process, link to it, start a timer) it orders: the Erlang half does
-//! it when the function has returned. What was ordered is done in the order of the code.
+//! A native function cannot call another process, link to one, or start a timer. The code of a callback orders such things, and the
+//! Erlang half does them, in the order in which they were ordered, when the native function has returned.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
 
-use super::abi::{RawEnv, RawPid, RawTerm};
-use super::{Atom, Env, Term};
-use crate::data::Data;
-use crate::wait::Waits;
+use crate::nif::abi::{RawEnv, RawPid, RawTerm};
+use crate::nif::{Atom, Env, Term};
+use crate::process::waits::Waits;
 
 /// What becomes of a content before it is sent.
 #[derive(Clone, Copy, Debug)]
@@ -216,34 +215,6 @@ impl Turn {
         }
     }
 
-    /// A message as its receiver is to see it. That of a timer is unpacked; of it, and of the end of a watched process, the Erlang
-    /// half is told that it has come. That of a ticker says how often it has gone off, and the next one is asked for.
-    pub(crate) fn own<'a>(&self, env: Env<'a>, message: Term<'a>) -> Term<'a> {
-        let Some(tuple) = message.tuple() else { return message };
-        if let Some([tag, timer]) = tuple.array()
-            && tag.is(crate::atom!("$otp_tick"))
-        {
-            return match super::alarm::went_off(env, timer, message) {
-                // It is over, or the message has come twice.
-                None | Some(0) => crate::atom!("$otp_wake").term(env),
-                Some(count) => env.tuple(&[tag.raw(), count.encode(env).raw()]),
-            };
-        }
-        if let Some([tag, number, content]) = tuple.array()
-            && tag.is(crate::atom!("$otp_timer"))
-        {
-            self.order(env, crate::atom!("forget"), &[number]);
-            return content;
-        }
-        if let Some([tag, _, _, _, _]) = tuple.array()
-            && let Some([down, number]) = tag.tuple().and_then(|tag| tag.array())
-            && down.is(crate::atom!("DOWN"))
-        {
-            self.order(env, crate::atom!("forget"), &[number]);
-        }
-        message
-    }
-
     /// Whether nothing is still to be done.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
@@ -305,23 +276,28 @@ pub(crate) fn turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> R {
 /// The same, or `None` on a thread that no process runs on.
 #[inline(always)]
 pub(crate) fn try_turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> Option<R> {
-    within(body)
+    within(some(body), |_| None)
 }
 
-/// The same of what is more than a closure.
 #[inline(always)]
-pub(crate) fn within<R>(body: impl Within<R>) -> Option<R> {
+fn some<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> impl for<'a> FnOnce(Env<'a>, &'a Turn) -> Option<R> {
+    |env, turn| Some(body(env, turn))
+}
+
+/// The same of what is more than a closure; on a thread that no process runs on, `outside`.
+#[inline(always)]
+pub(crate) fn within<R, B: Within<R>>(body: B, outside: impl FnOnce(B) -> R) -> R {
     let turn = CURRENT.get();
     if turn.is_null() {
-        return None;
+        return outside(body);
     }
     // SAFETY: `enter` put it there and takes it away before the call ends that it is of; so its environment is valid too.
     let (env, turn) = unsafe { (Env::new((*turn).raw), &*turn) };
-    Some(body.run(env, turn))
+    body.run(env, turn)
 }
 
 /// What went wrong where there must be a call.
-pub(crate) const OUTSIDE: &str = "only a process can do this, and this code runs outside of one";
+pub(crate) const OUTSIDE: &str = "only a process can do this, and this code runs outside of one: a thread of its own can send and cast, and that is all";
 
 /// What is done in a call: a closure, or where it must become part of its caller, a type, as only a method can be told so.
 pub(crate) trait Within<R> {

@@ -1,4 +1,6 @@
-//! Tests that run inside of a VM: `#[otp::test]`, and what `cargo otp test` asks for.
+//! Tests that run in an Erlang VM: `#[otp::test]`, and the functions by which `cargo otp test` runs them.
+//!
+//! This layer may use all but `library`, which finds the tests here.
 //!
 //! A test is a function without arguments, async or not, that returns nothing or a `Result`; it runs in a process of its own,
 //! so it may do whatever a callback may. `#[ignore]` and `#[should_panic]` stand beside the attribute.
@@ -19,9 +21,9 @@ mod node;
 pub use node::Node;
 
 use crate::data::{Any, Data};
-use crate::task::Worker;
-use crate::vm::{Env, Term};
-use crate::waiting::Boxed;
+use crate::nif::{Env, Term};
+use crate::waiting::future::Boxed;
+use crate::waiting::task::Worker;
 
 /// A test. The attribute `#[otp::test]` writes this.
 #[derive(Debug)]
@@ -85,9 +87,9 @@ pub fn run<T: Outcome>(test: impl Future<Output = T> + Send + 'static) -> Boxed<
 ///
 /// # Errors
 /// When it raises something.
-pub async fn evaluate(expression: &str) -> Result<Any, crate::erlang::Raised> {
+pub async fn evaluate(expression: &str) -> Result<Any, crate::waiting::erlang::Raised> {
     let text: Vec<u32> = expression.chars().map(u32::from).collect();
-    crate::erlang::apply(&crate::vm::part("test"), "evaluate", (text,)).await
+    crate::waiting::erlang::apply(&crate::nif::module::part("test"), "evaluate", (text,)).await
 }
 
 /// A path without its crate.

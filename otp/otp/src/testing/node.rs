@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::data::{Any, Name};
-use crate::erlang::{Raised, apply};
-use crate::vm::part;
+use crate::nif::module::part;
+use crate::waiting::erlang::{Raised, apply};
 
 /// How long a node may take for an expression. A test that waits longer has failed anyway.
 const LIMIT: Duration = Duration::from_secs(120);

@@ -1,4 +1,4 @@
-//! Calls: a message to a gen_server (or gen_statem), and the answer, which is waited for.
+//! Calls: a request to a gen_server or gen_statem, and its answer as a future.
 
 use std::fmt;
 use std::future::Future;
@@ -6,12 +6,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::address::To;
 use crate::atom;
 use crate::data::{Data, Malformed};
-use crate::reason::{CallError, Reason, milliseconds};
-use crate::vm::{Env, Term};
-use crate::wait::Order;
+use crate::nif::{Env, Term};
+use crate::process::address::To;
+use crate::process::reason::{CallError, Reason, milliseconds};
+use crate::waiting::order::Order;
 
 type Request = Box<dyn for<'a> FnOnce(Env<'a>) -> Term<'a> + Send>;
 

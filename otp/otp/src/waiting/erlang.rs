@@ -1,11 +1,11 @@
-//! Functions of Erlang, called from a callback that awaits their result.
+//! Calling a function of Erlang from a callback, and awaiting its result.
 
 use std::fmt;
 
 use crate::atom;
 use crate::data::{Any, Data, Elements, Malformed};
-use crate::vm::Term;
-use crate::wait::Wait;
+use crate::nif::Term;
+use crate::waiting::order::Wait;
 
 /// A function of Erlang did not return a value.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
-//! Futures that a process of the VM drives.
+//! The future of a callback, polled by the process that it belongs to.
 //!
-//! A callback that awaits is polled until it cannot go on; the native function then returns, and the Erlang half waits for
-//! exactly what was ordered, in a selective receive: other messages stay in the queue, as in a callback of OTP that calls
-//! somebody. What comes is handed to the one that waits for it, and the future is polled again.
+//! A callback that awaits is polled until it cannot go on. Then the native function returns, and the Erlang half waits for exactly what
+//! was ordered, in a selective receive: other messages stay in the queue, as they do in an OTP callback that calls another process.
+//! The answer goes to the order that it belongs to, and the future is polled again.
 //!
-//! Any other future can be awaited too: its waker, used on whatever thread, sends the process a message.
+//! Any other future can be awaited too: its waker, on whatever thread it is used, sends the process a message.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -16,9 +16,11 @@ use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::atom;
-use crate::vm::abi::RawPid;
-use crate::vm::{Env, Term, Turn, send_from_anywhere, try_turn};
-use crate::wait::Waits;
+use crate::nif::abi::RawPid;
+use crate::nif::{Env, Term};
+use crate::process::send::send_from_anywhere;
+use crate::process::turn::{Turn, try_turn};
+use crate::process::waits::Waits;
 
 /// A future of a callback.
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -50,6 +52,7 @@ impl Wake for Signal {
 /// A future under way, with what it waits for.
 pub(crate) struct Running<T> {
     future: Boxed<T>,
+    is_over: bool,
     waits: RefCell<Waits>,
     signal: Arc<Signal>,
 }
@@ -63,12 +66,17 @@ impl<T> fmt::Debug for Running<T> {
 impl<T: 'static> Running<T> {
     pub(crate) fn new(env: Env<'_>, future: Boxed<T>) -> Self {
         let signal = Arc::new(Signal { process: env.own_pid(), used: AtomicBool::new(false) });
-        Self { future, waits: RefCell::default(), signal }
+        Self { future, is_over: false, waits: RefCell::default(), signal }
     }
 
     /// Hands out what came, `[{Number, Event}, …]`.
     pub(crate) fn arrived(&mut self, events: Term<'_>) {
         self.waits.get_mut().arrived(events);
+    }
+
+    /// Whether the future has come to its end, and is gone.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Does a job that was ordered for a scheduler like this one.
@@ -91,6 +99,7 @@ impl<T: 'static> Running<T> {
             if polled.is_ready() {
                 // What is dropped with the future cancels what it waited for.
                 self.future = Box::pin(Never(PhantomData));
+                self.is_over = true;
             }
             polled
         });

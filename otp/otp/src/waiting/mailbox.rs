@@ -1,13 +1,15 @@
-//! Messages of one's own kind within a callback: a mailbox, and the address that others send to.
+//! Mailboxes: messages of a type of one's own within a callback, and the address that they are sent to.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::atom;
-use crate::data::{Any, Data, Malformed};
-use crate::erlang::{Raised, apply};
-use crate::vm::{Env, Term, try_turn, turn};
-use crate::wait::Wait;
+use crate::data::{Any, Carry, Data, Malformed};
+use crate::nif::{Env, Term};
+use crate::process::send::post;
+use crate::process::turn::try_turn;
+use crate::waiting::erlang::{Raised, apply};
+use crate::waiting::order::Wait;
 
 /// Where messages of the type `T` come in while a callback waits for them. They are received past whatever else lies in the
 /// queue of the process. It is for one callback: what comes after it was dropped is dropped too.
@@ -69,13 +71,22 @@ impl<T> fmt::Debug for Address<T> {
 }
 
 impl<T: Data> Address<T> {
-    /// Sends `message`; to nobody when the mailbox is gone.
+    /// Sends `message`, from a process or from any thread; to nobody when the mailbox is gone.
     pub fn send(&self, message: &T) {
-        turn(|env, turn| {
+        post(|env| {
             let alias = self.alias.encode(env);
-            let message = env.tuple(&[alias.raw(), message.encode(env).raw()]);
-            turn.order(env, atom!("send"), &[alias, message]);
+            [alias, env.tuple(&[alias.raw(), message.encode(env).raw()])]
         });
+    }
+}
+
+impl<T> Carry for Address<T> {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.encode(env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        Self::decode(term)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Long work: giving the scheduler back in between, or going where it may be held up.
+//! Long computations: yielding to the scheduler, and jobs on dirty schedulers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::atom;
 use crate::data::Data;
-use crate::vm::overdue::{Computing, look};
-use crate::vm::{Atom, turn};
-use crate::wait::Wait;
+use crate::nif::Atom;
+use crate::process::turn::turn;
+use crate::waiting::order::Wait;
+use crate::waiting::poll::overdue::{Computing, look};
 
 /// Lets every other process that can run have its turn first.
 pub async fn yield_now() {

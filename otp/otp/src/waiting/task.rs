@@ -1,4 +1,4 @@
-//! Tasks: work that a process of its own does, whose result is waited for.
+//! Tasks: work in a process of its own, whose result is awaited.
 
 use std::fmt;
 use std::future::Future;
@@ -8,12 +8,14 @@ use std::task::{Context, Poll};
 
 use crate::atom;
 use crate::data::Data;
-use crate::host::At;
-use crate::process::{Process, slot};
-use crate::reason::Reason;
-use crate::vm::{Env, Term, Turn, try_turn, turn};
-use crate::wait::{Wait, number};
-use crate::waiting::{Boxed, Running};
+use crate::nif::{Env, Term};
+use crate::process::Process;
+use crate::process::number::number;
+use crate::process::reason::Reason;
+use crate::process::slot::slot;
+use crate::process::turn::{Turn, try_turn, turn};
+use crate::waiting::future::{Boxed, Running};
+use crate::waiting::order::Wait;
 
 /// Work that a process of its own does. Dropped without being awaited, it goes on.
 #[must_use = "a task whose result nobody wants is detached: `drop(task)`"]
@@ -100,9 +102,9 @@ impl Worker {
         slot(env, Self { work: Some(work), running: None })
     }
 
-    fn poll<'a>(&mut self, at: At<'a, '_>) -> Option<Term<'a>> {
-        Some(match self.running.as_mut()?.poll(at.env, at.turn) {
-            Ok(()) => atom!("ok").term(at.env),
+    fn poll<'a>(&mut self, env: Env<'a>, turn: &Turn) -> Option<Term<'a>> {
+        Some(match self.running.as_mut()?.poll(env, turn) {
+            Ok(()) => atom!("ok").term(env),
             Err(wait) => wait,
         })
     }
@@ -116,12 +118,16 @@ impl Process for Worker {
     /// `started`: in the process that does the work.
     fn on<'a>(&mut self, env: Env<'a>, turn: &Turn, _: Term<'a>) -> Option<Term<'a>> {
         self.running = Some(Running::new(env, self.work.take()?));
-        self.poll(At { env, turn })
+        self.poll(env, turn)
     }
 
     fn resume<'a>(&mut self, env: Env<'a>, turn: &Turn, events: Term<'a>) -> Option<Term<'a>> {
         self.running.as_mut()?.arrived(events);
-        self.poll(At { env, turn })
+        self.poll(env, turn)
+    }
+
+    fn is_light(&self) -> bool {
+        self.work.is_none() && self.running.as_ref().is_none_or(Running::is_over)
     }
 
     fn work(&mut self, number: u64) -> Option<()> {

@@ -1,4 +1,4 @@
-//! Time: waiting for a while, limits, and messages that come later.
+//! Timers: sleeping, limits on a wait, and messages that come later.
 
 use std::fmt;
 use std::future::Future;
@@ -7,14 +7,17 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::address::Pid;
 use crate::atom;
-use crate::data::{Any, Data, Malformed};
-use crate::reason::milliseconds;
-use crate::vm::alarm::Alarm;
-use crate::vm::overdue::Message;
-use crate::vm::{Env, Term, Turn, turn};
-use crate::wait::{Wait, number};
+use crate::data::{Any, Carry, Data, Malformed};
+use crate::nif::{Env, Term};
+use crate::process::address::Pid;
+use crate::process::number::number;
+use crate::process::reason::milliseconds;
+use crate::process::turn::{Turn, turn};
+use crate::waiting::order::Wait;
+use crate::waiting::poll::descriptor::Again;
+use crate::waiting::poll::overdue::Message;
+use crate::waiting::poll::timer_fd::TimerFd;
 
 /// Waits for a while, in whole milliseconds, at least as long as said.
 pub fn sleep(time: Duration) -> Sleep {
@@ -82,6 +85,18 @@ impl Timer {
     }
 }
 
+/// Its message comes in the next build.
+impl Carry for Timer {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        env.tuple(&[atom!("$otp_timer").raw(env), self.0.encode(env).raw()])
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        let [_, number] = term.tagged(atom!("$otp_timer")).ok_or_else(|| Malformed::expected("a timer"))?;
+        u64::decode(number).map(Self)
+    }
+}
+
 /// Sends `to` a message after `time`, and that cannot be taken back.
 pub fn send_after<T: Data>(to: &Pid, time: Duration, message: &T) {
     ordered(to, time, message);
@@ -101,7 +116,7 @@ fn ordered<T: Data>(to: &Pid, time: Duration, message: &T) -> u64 {
 /// it is dropped.
 #[derive(Debug)]
 pub struct Ticker {
-    _alarm: Alarm,
+    alarm: TimerFd,
 }
 
 impl Ticker {
@@ -110,9 +125,20 @@ impl Ticker {
     /// # Errors
     /// When the kernel has no timer left for the VM.
     pub fn every(period: Duration) -> io::Result<Self> {
-        let alarm = Alarm::every(period)?;
+        let alarm = TimerFd::every(period)?;
         turn(|env, _| alarm.select(env, Message::Tick))?;
-        Ok(Self { _alarm: alarm })
+        Ok(Self { alarm })
+    }
+}
+
+/// It goes on in its rhythm, and no period is lost.
+impl Carry for Ticker {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.alarm.carry(atom!("$otp_ticker"), env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        Ok(Self { alarm: TimerFd::carried(atom!("$otp_ticker"), term, |_| Again::Tick)? })
     }
 }
 
@@ -143,7 +169,18 @@ impl Data for Tick {
 /// Periods that a callback waits for, as precisely as a [`Ticker`]'s.
 #[derive(Debug)]
 pub struct Interval {
-    alarm: Alarm,
+    alarm: TimerFd,
+}
+
+/// It goes on in its rhythm, and no period is lost.
+impl Carry for Interval {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        self.alarm.carry(atom!("$otp_interval"), env)
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        Ok(Self { alarm: TimerFd::carried(atom!("$otp_interval"), term, |_| Again::Never)? })
+    }
 }
 
 impl Interval {
@@ -152,7 +189,7 @@ impl Interval {
     /// # Errors
     /// When the kernel has no timer left for the VM.
     pub fn every(period: Duration) -> io::Result<Self> {
-        Ok(Self { alarm: Alarm::every(period)? })
+        Ok(Self { alarm: TimerFd::every(period)? })
     }
 
     /// Waits for the end of the period; how many are over since this was last waited for.

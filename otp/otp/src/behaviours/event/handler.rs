@@ -1,18 +1,18 @@
-//! One handler in its manager, as others see it.
+//! The address of one event handler in its manager: calls, deletion, and moving it to another manager.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::handled::tuple;
 use super::names::reason_of;
+use super::returns::tuple;
 use super::{EventHandler, HandlerName, TakesOver};
-use crate::address::{Pid, To};
 use crate::atom;
-use crate::call::{Call, replied};
-use crate::data::{Any, Data, Elements, Malformed};
-use crate::reason::{CallError, Reason};
-use crate::supervisor::Arguments;
-use crate::vm::{Env, Term};
+use crate::behaviours::child::Arguments;
+use crate::data::{Any, Carry, Data, Elements, Malformed};
+use crate::nif::{Env, Term};
+use crate::process::address::{Pid, To};
+use crate::process::reason::{CallError, Reason};
+use crate::waiting::call::{Call, replied};
 
 /// A handler of the kind `H` in a manager. It may not be there: a call is an error then. What it can be asked is in the trait
 /// `HApi`, which its attribute writes.
@@ -31,6 +31,19 @@ impl<H> Clone for Handler<H> {
 impl<H> fmt::Debug for Handler<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handler").field("manager", &self.manager).field("id", &self.id).finish()
+    }
+}
+
+impl<H> Carry for Handler<H> {
+    fn carry<'a>(&self, env: Env<'a>) -> Term<'a> {
+        let manager = self.manager.encode(env);
+        env.tuple(&[manager.raw(), self.id.carry(env).raw()])
+    }
+
+    fn carried(term: Term<'_>) -> Result<Self, Malformed> {
+        let malformed = || Malformed::expected("a handler in its manager");
+        let [manager, id] = term.tuple().and_then(|tuple| tuple.array()).ok_or_else(malformed)?;
+        Ok(Self { manager: To::decode(manager)?, id: Option::carried(id)?, _kind: PhantomData })
     }
 }
 
@@ -72,7 +85,7 @@ impl std::error::Error for HandlerError {}
 impl<H: EventHandler> Handler<H> {
     /// What it is called in its manager.
     pub fn name(&self) -> HandlerName {
-        HandlerName { module: H::MODULE.to_owned(), id: self.id.clone() }
+        HandlerName { module: H::module().name().to_owned(), id: self.id.clone() }
     }
 
     #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! The process that has the handlers, as others see it.
+//! The address of an event manager: notifications, calls, and adding and listing handlers.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -6,18 +6,18 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::time::Duration;
 
-use super::handled::tuple;
 use super::handler::added;
+use super::returns::tuple;
 use super::{EventHandler, Handler, HandlerError, HandlerName, Handles};
-use crate::address::{Pid, To, addressed};
 use crate::atom;
-use crate::call::{Call, replied};
+use crate::behaviours::child::{Arguments, Child, How};
+use crate::behaviours::start::{Named, StartError};
 use crate::data::{Any, Data, Malformed};
-use crate::erlang::{self, Raised};
-use crate::reason::Reason;
-use crate::start::{Named, StartError};
-use crate::supervisor::{Arguments, Child, How};
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
+use crate::process::address::{Pid, To, addressed};
+use crate::process::reason::Reason;
+use crate::waiting::call::{Call, replied};
+use crate::waiting::erlang::{self, Raised};
 
 /// A process that hands events of the type `E` to its handlers, or the name of one.
 pub struct EventManager<E> {

@@ -48,22 +48,22 @@
 //! }
 //! ```
 
-mod handled;
 mod handler;
-mod hosted;
 mod manager;
 mod names;
+mod process;
+mod returns;
 
-pub use handled::{Handled, IntoHandled, IntoHandledReply};
 pub use handler::{Handler, HandlerError};
-pub use hosted::{decode_take_over, finish, finish_farewell, finish_reply, restore, start};
 pub use manager::{EventManager, StartManager, events};
 pub use names::{HandlerEnd, HandlerExit, HandlerName, Leaving};
+pub use process::{decode_take_over, finish, finish_farewell, finish_reply, restore, start};
+pub use returns::{Handled, IntoHandled, IntoHandledReply};
 
 use crate::atom;
+use crate::behaviours::host::{At, Begin, Host};
 use crate::data::{Data, Elements, Malformed};
-use crate::host::{At, Begin, Host};
-use crate::vm::{Env, Term};
+use crate::nif::{Atom, Env, Term};
 
 /// A handler of events. The attribute `#[gen_event]` writes this.
 #[diagnostic::on_unimplemented(
@@ -72,7 +72,7 @@ use crate::vm::{Env, Term};
 )]
 pub trait EventHandler: Sized + Send + 'static {
     /// The name of its module in Erlang.
-    const MODULE: &'static str;
+    fn module() -> &'static Atom;
     type Argument: Elements + Send + 'static;
     /// What its `#[terminate]` returns: to whoever removes it, or to the handler that takes its place.
     type Farewell: Data + Send + 'static;
@@ -121,6 +121,12 @@ pub trait GenEvent: EventHandler {
 
     /// The state, for who looks at the process.
     fn show<'a>(&self, env: Env<'a>) -> Term<'a>;
+
+    /// The state's form on the way to another build; `None` when it has none.
+    fn carry<'a>(&self, env: Env<'a>) -> Option<Term<'a>>;
+
+    /// Whether its type has such a form.
+    fn goes_over() -> bool;
 
     /// A state as it was shown, or as an older build had it.
     ///

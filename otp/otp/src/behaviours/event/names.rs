@@ -1,10 +1,10 @@
-//! What handlers are called, and why they leave.
+//! Names of event handlers, and the reasons with which they leave their manager.
 
-use crate::address::Pid;
 use crate::atom;
 use crate::data::{Any, Data, Malformed};
-use crate::reason::Reason;
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
+use crate::process::address::Pid;
+use crate::process::reason::Reason;
 
 /// A handler in its manager: its module, and a name beside where several are of one module.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,8 @@ impl Data for HandlerName {
         "module() | {module(), term()}".into()
     }
 }
+
+crate::carry_as_data!(HandlerName);
 
 /// Why a handler leaves its manager, as its `#[terminate]` is told.
 #[derive(Clone, Debug, PartialEq)]

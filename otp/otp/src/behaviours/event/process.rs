@@ -1,21 +1,26 @@
-//! A handler in its slot: what gen_event hands it, and what it is told. The words are those of `otp_event.erl`.
+//! The event handler's side of gen_event: each message of the manager becomes a callback, and what the callback returns becomes
+//! a message. The atoms are those that `otp_event.erl` knows.
 
-use super::handled::Handled;
+use super::returns::Handled;
 use super::{EventHandler, GenEvent, Leaving, Left};
 use crate::atom;
+use crate::behaviours::carried_state::{given, taken};
+use crate::behaviours::host::{At, Begin, Host};
 use crate::data::{Data, Elements, Malformed};
-use crate::host::{At, Begin, Host};
-use crate::process::{Process, Started, slot};
-use crate::vm::{Env, Term, Turn, turn};
+use crate::nif::{Env, Term};
+use crate::process::slot::slot;
+use crate::process::turn::{Turn, turn};
+use crate::process::{NotRestored, Process, Started};
+use crate::waiting::unpack::unpack;
 
 /// The state of a handler.
-struct Hosted<H> {
+struct HandlerProcess<H> {
     host: Host<H>,
     /// Whether no callback has panicked: one that has left the state as nobody knows.
     whole: bool,
 }
 
-impl<H: GenEvent> Process for Hosted<H> {
+impl<H: GenEvent> Process for HandlerProcess<H> {
     /// `{event, Event}`, `{call, Request}` or `{info, Message}`.
     fn receive<'a>(&mut self, env: Env<'a>, turn: &Turn, message: Term<'a>) -> Option<Term<'a>> {
         let at = At { env, turn };
@@ -28,7 +33,7 @@ impl<H: GenEvent> Process for Hosted<H> {
         } else if content.is(atom!("$otp_wake")) {
             Ok(atom!("keep").term(env))
         } else {
-            H::info(&mut self.host, at, turn.own(env, content))
+            H::info(&mut self.host, at, unpack(turn, env, content))
         };
         self.whole = true;
         Some(
@@ -36,10 +41,13 @@ impl<H: GenEvent> Process for Hosted<H> {
         )
     }
 
-    /// `state`: the state, to be shown. `{terminate, Why}`.
+    /// `state`: the state, to be shown. `carry`: its form on the way to another build. `{terminate, Why}`.
     fn on<'a>(&mut self, env: Env<'a>, turn: &Turn, event: Term<'a>) -> Option<Term<'a>> {
         if event.is(atom!("state")) {
             return self.host.state().ok().map(|state| state.show(env));
+        }
+        if event.is(atom!("carry")) {
+            return self.host.state().ok().map(|state| given(env, state.carry(env), || state.show(env)));
         }
         let [what, why] = event.tuple()?.array()?;
         if !what.is(atom!("terminate")) {
@@ -57,6 +65,10 @@ impl<H: GenEvent> Process for Hosted<H> {
         let result = self.host.resume(At { env, turn }, events);
         self.whole = true;
         result
+    }
+
+    fn is_light(&self) -> bool {
+        self.host.is_light()
     }
 
     fn work(&mut self, number: u64) -> Option<()> {
@@ -128,8 +140,9 @@ pub fn start<'a, H: GenEvent>(env: Env<'a>, turn: &Turn, argument: Term<'a>) -> 
         },
         _ => Err(Malformed::expected("what add_handler or swap gives")),
     };
-    let begin = begin
-        .unwrap_or_else(|wrong| Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", H::MODULE).into())));
+    let begin = begin.unwrap_or_else(|wrong| {
+        Begin::Now(Err(format!("the argument of {} is wrong: {wrong}", H::module().name()).into()))
+    });
     let (host, result) = match begin {
         Begin::Now(Ok(state)) => (Host::new(state), Some(atom!("ok").term(env))),
         Begin::Now(Err(why)) => return Started::Else(why.encode(env)),
@@ -140,7 +153,7 @@ pub fn start<'a, H: GenEvent>(env: Env<'a>, turn: &Turn, argument: Term<'a>) -> 
         }
     };
     match result {
-        Some(result) => Started::Process(slot(env, Hosted { host, whole: true }), result),
+        Some(result) => Started::Process(slot(env, HandlerProcess { host, whole: true }), result),
         None => Started::Else(atom!("ignore").term(env)),
     }
 }
@@ -149,6 +162,7 @@ pub fn start<'a, H: GenEvent>(env: Env<'a>, turn: &Turn, argument: Term<'a>) -> 
 ///
 /// # Errors
 /// When it is none.
-pub fn restore<H: GenEvent>(state: Term<'_>) -> Result<Term<'_>, Malformed> {
-    Ok(slot(state.env(), Hosted { host: Host::new(H::restore(state)?), whole: true }))
+pub fn restore<H: GenEvent>(state: Term<'_>) -> Result<Term<'_>, NotRestored> {
+    let own = taken(state, H::goes_over(), H::restore)?;
+    Ok(slot(state.env(), HandlerProcess { host: Host::new(own), whole: true }))
 }

@@ -1,13 +1,13 @@
-//! What the callbacks of a handler return.
+//! Return values of an event handler's callbacks.
 
 use std::fmt;
 
 use super::{EventHandler, TakesOver};
 use crate::atom;
+use crate::behaviours::child::Arguments;
+use crate::behaviours::statem::NoReply;
 use crate::data::{Data, Elements};
-use crate::statem::NoReply;
-use crate::supervisor::Arguments;
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
 
 /// What becomes of a handler after an event. `Handled<Self, R>` is that after a `#[call]`, which is answered at once.
 #[must_use = "this is what a callback returns"]
@@ -52,7 +52,7 @@ impl<H: EventHandler> Handled<H> {
         argument: impl Arguments<<N as TakesOver<Option<H::Farewell>>>::Argument>,
     ) -> Self {
         let argument = argument.all();
-        Self::new(What::Swap(Box::new(move |env| [env.atom(N::MODULE), tuple(env, &argument)])))
+        Self::new(What::Swap(Box::new(move |env| [N::module().term(env), tuple(env, &argument)])))
     }
 
     /// Answers the call.

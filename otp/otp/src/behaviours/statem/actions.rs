@@ -1,13 +1,13 @@
-//! What a machine does beside going from state to state: timers, events of its own, replies.
+//! Actions of a gen_statem besides its transitions: timers, events to itself, replies.
 
 use std::time::{Duration, Instant};
 
 use super::{Machine, Own};
 use crate::atom;
 use crate::data::{Any, Data};
-use crate::reason::milliseconds;
-use crate::vm::abi::RawTerm;
-use crate::vm::{Env, Term};
+use crate::nif::abi::RawTerm;
+use crate::nif::{Env, Term};
+use crate::process::reason::milliseconds;
 
 /// When a timeout comes: after a [`Duration`], or at an [`Instant`], in whole milliseconds and never too early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,19 +100,19 @@
 //! ```
 
 mod actions;
-mod hosted;
+mod process;
 mod step;
 
 pub use actions::When;
-pub use hosted::{begun, begun_later, finish, finish_call, finish_entered, restore, start};
+pub use process::{begun, begun_later, finish, finish_call, finish_entered, restore, start};
 pub use step::{Entered, First, IntoAnswer, IntoEntered, IntoStep, NoReply, Step};
 
-use crate::Caller;
+use crate::behaviours::host::{At, Begin, Host};
+use crate::behaviours::returns::Caller;
+use crate::behaviours::start::Startable;
 use crate::data::{Data, Malformed};
-use crate::host::{At, Begin, Host};
-use crate::reason::Reason;
-use crate::start::Startable;
-use crate::vm::{Atom, Env, Term};
+use crate::nif::{Atom, Env, Term};
+use crate::process::reason::Reason;
 
 /// A state machine: the type of its states, and what it may send itself. The attribute `#[gen_statem]` writes this.
 #[diagnostic::on_unimplemented(
@@ -223,6 +223,12 @@ pub trait GenStatem: Machine + Startable {
 
     /// The data, for who looks at the process.
     fn show<'a>(&self, env: Env<'a>) -> Term<'a>;
+
+    /// The data's form on the way to another build; `None` when it has none.
+    fn carry<'a>(&self, env: Env<'a>) -> Option<Term<'a>>;
+
+    /// Whether its type has such a form.
+    fn goes_over() -> bool;
 
     /// State and data as an older build had them.
     ///

@@ -1,16 +1,20 @@
-//! A machine in its slot: the events that gen_statem hands it, and what it is told.
+//! The machine's side of gen_statem: each event becomes a callback, and what the callback returns becomes what gen_statem expects.
 
 use super::{Entered, First, From, GenStatem, Machine, Step};
 use crate::atom;
+use crate::behaviours::carried_state::{given, taken};
+use crate::behaviours::host::{At, Begin, Host, Init};
+use crate::behaviours::returns::Caller;
 use crate::data::{Data, Elements, Malformed};
-use crate::host::{At, Begin, Host, Init};
-use crate::next::Caller;
-use crate::process::{Process, Started, slot};
-use crate::reason::Reason;
-use crate::vm::{Env, Term, Turn, turn};
+use crate::nif::{Env, Term};
+use crate::process::reason::Reason;
+use crate::process::slot::slot;
+use crate::process::turn::{Turn, turn};
+use crate::process::{NotRestored, Process, Started};
+use crate::waiting::unpack::unpack;
 
 /// The data of a machine.
-struct Hosted<M: Machine> {
+struct MachineProcess<M: Machine> {
     host: Host<M>,
     /// Whether no callback has panicked: one that has left the data as nobody knows.
     whole: bool,
@@ -18,7 +22,7 @@ struct Hosted<M: Machine> {
     state: Option<M::State>,
 }
 
-impl<M: GenStatem> Process for Hosted<M> {
+impl<M: GenStatem> Process for MachineProcess<M> {
     /// An event: `{Type, Content, State}`, in gen_statem's words.
     fn receive<'a>(&mut self, env: Env<'a>, turn: &Turn, event: Term<'a>) -> Option<Term<'a>> {
         let [kind, content, state] = event.tuple()?.array()?;
@@ -30,10 +34,13 @@ impl<M: GenStatem> Process for Hosted<M> {
         )
     }
 
-    /// `state`: the data, to be shown. `restored`: the state of one that was restored. `{terminate, Reason, State}`.
+    /// `state`: the data, to be shown. `carry`: its form on the way to another build. `restored`: the state of one that was restored. `{terminate, Reason, State}`.
     fn on<'a>(&mut self, env: Env<'a>, turn: &Turn, event: Term<'a>) -> Option<Term<'a>> {
         if event.is(atom!("state")) {
             return self.host.state().ok().map(|data| data.show(env));
+        }
+        if event.is(atom!("carry")) {
+            return self.host.state().ok().map(|data| given(env, data.carry(env), || data.show(env)));
         }
         if event.is(atom!("restored")) {
             return self.state.take().map(|state| state.encode(env));
@@ -56,12 +63,16 @@ impl<M: GenStatem> Process for Hosted<M> {
         turn.answer.take().map(|first| env.adopt(first)).or(result)
     }
 
+    fn is_light(&self) -> bool {
+        self.state.is_none() && self.host.is_light()
+    }
+
     fn work(&mut self, number: u64) -> Option<()> {
         self.host.work(number)
     }
 }
 
-impl<M: GenStatem> Hosted<M> {
+impl<M: GenStatem> MachineProcess<M> {
     fn new(host: Host<M>, state: Option<M::State>) -> Self {
         Self { host, whole: true, state }
     }
@@ -84,7 +95,7 @@ impl<M: GenStatem> Hosted<M> {
                 // Somebody woke a callback that has ended since.
                 return Ok(atom!("keep_state_and_data").term(env));
             }
-            return M::info(host, at, state, at.turn.own(env, content));
+            return M::info(host, at, state, unpack(at.turn, env, content));
         }
         if kind.is(atom!("internal")) {
             return M::event(host, at, state, content);
@@ -174,7 +185,7 @@ pub fn start<'a, M: GenStatem>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
     };
     let first = turn.answer.take().map(|first| env.adopt(first));
     match first.or(result) {
-        Some(result) => Started::Process(slot(env, Hosted::new(host, None)), result),
+        Some(result) => Started::Process(slot(env, MachineProcess::new(host, None)), result),
         None => Started::Else(atom!("ignore").term(env)),
     }
 }
@@ -183,9 +194,9 @@ pub fn start<'a, M: GenStatem>(env: Env<'a>, turn: &Turn, argument: Term<'a>) ->
 ///
 /// # Errors
 /// When they are none.
-pub fn restore<M: GenStatem>(old: Term<'_>) -> Result<Term<'_>, Malformed> {
+pub fn restore<M: GenStatem>(old: Term<'_>) -> Result<Term<'_>, NotRestored> {
     let pair = old.tuple().and_then(|tuple| tuple.array());
-    let [state, data] = pair.ok_or_else(|| Malformed::expected("a state and data"))?;
-    let (state, data) = M::restore(state, data)?;
-    Ok(slot(old.env(), Hosted::new(Host::new(data), Some(state))))
+    let [state, data] = pair.ok_or_else(|| NotRestored::Malformed(Malformed::expected("a state and data")))?;
+    let (state, data) = taken(data, M::goes_over(), |data| M::restore(state, data))?;
+    Ok(slot(old.env(), MachineProcess::new(Host::new(data), Some(state))))
 }

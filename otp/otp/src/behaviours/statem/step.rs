@@ -1,4 +1,4 @@
-//! What the callbacks of a machine return. What gen_statem has no sense for cannot be written: an enter call that goes to
+//! Return values of a gen_statem's callbacks. What gen_statem does not accept cannot be written: an enter call that goes to
 //! another state, an answer to an event that nobody asked, a call that is neither answered nor put off nor given a caller.
 
 use std::fmt;
@@ -6,11 +6,11 @@ use std::fmt;
 use super::actions::{Action, Timer, actions};
 use super::{Machine, When};
 use crate::atom;
+use crate::behaviours::returns::Caller;
 use crate::data::{Any, Data};
-use crate::next::Caller;
-use crate::reason::Reason;
-use crate::vm::abi::RawTerm;
-use crate::vm::{Env, Term};
+use crate::nif::abi::RawTerm;
+use crate::nif::{Env, Term};
+use crate::process::reason::Reason;
 
 /// What a machine does after an event: where it goes, and what it does beside.
 ///

@@ -1,13 +1,13 @@
-//! What the modules of gen_servers and gen_statems have in common: how one is started, and what it is asked.
+//! The functions that modules of gen_servers and gen_statems have in common: start, calls and casts.
 
 use super::write::{ask, comment, names, quoted, spec, typed};
-use super::{Description, Message};
+use crate::process::description::{Description, Message};
 
 /// What others call: `start_link/1`, …
 pub(super) fn exported(description: &Description) -> Vec<String> {
     let starts = description.start.len();
     let mut exported = vec![format!("start_link/{starts}"), format!("start_link_as/{}", starts + 1)];
-    exported.extend(messages(description).map(Message::exported));
+    exported.extend(messages(description).flat_map(Message::exported));
     exported
 }
 
@@ -36,10 +36,12 @@ pub(super) fn starts(
 
 /// A function for each call and cast of the behaviour of OTP, whose processes `server` is the type of.
 pub(super) fn asks(line: &mut impl FnMut(String), description: &Description, behaviour: &str, server: &str) {
+    // What a call has unless it says otherwise, in OTP's own behaviours.
+    let time = if behaviour == "gen_statem" { "infinity" } else { "5000" };
     for message in messages(description) {
         line(String::new());
         comment(line, message.about);
-        line(ask(message, server, &format!("{behaviour}:cast")));
+        line(ask(message, server, &format!("{behaviour}:cast"), time));
     }
 }
 
@@ -58,6 +60,6 @@ pub(super) fn call(line: &mut impl FnMut(String), description: &Description, beh
         return;
     }
     line("\n%% A request that is not of its type is an error of the caller's.".into());
-    line(format!("call(Server, Request) ->\n    case {behaviour}:call(Server, Request) of"));
+    line(format!("call(Server, Request, Timeout) ->\n    case {behaviour}:call(Server, Request, Timeout) of"));
     line("        {'$refused', Why} -> erlang:error({refused, Why});\n        Reply -> Reply\n    end.".into());
 }

@@ -1,7 +1,8 @@
-//! The module of a handler of events: a callback module of OTP's gen_event.
+//! The module of an event handler: a callback module of OTP's gen_event.
 
+use super::Types;
 use super::write::{ask, comment, listed, names, quoted, spec, typed};
-use super::{Description, Message, Types};
+use crate::process::description::{Description, Message};
 
 pub(super) fn event(name: &str, description: &Description, types: &Types, number: usize, native: &str) -> String {
     let (module, half) = (quoted(name), quoted(&format!("{native}_event")));
@@ -10,7 +11,7 @@ pub(super) fn event(name: &str, description: &Description, types: &Types, number
     let mut exported =
         vec![format!("add_handler/{starts}"), format!("add_sup_handler/{starts}"), "delete_handler/1".to_owned()];
     let calls = &description.calls;
-    exported.extend(calls.iter().map(Message::exported));
+    exported.extend(calls.iter().flat_map(Message::exported));
     let mut text = String::new();
     let line = &mut |line: String| text += &(line + "\n");
     line(format!("%% {}: a handler of events in Rust. Generated: change it there.", description.rust));
@@ -40,12 +41,12 @@ pub(super) fn event(name: &str, description: &Description, types: &Types, number
     for call in calls {
         line(String::new());
         comment(line, call.about);
-        line(ask(call, "manager()", ""));
+        line(ask(call, "manager()", "", "5000"));
     }
     if !calls.is_empty() {
         line(String::new());
         line("%% A request that is not of its type, or to nobody, is an error of the caller's.".into());
-        line("call(Server, Request) ->\n    case gen_event:call(Server, ?MODULE, Request) of".into());
+        line("call(Server, Request, Timeout) ->\n    case gen_event:call(Server, ?MODULE, Request, Timeout) of".into());
         line("        {'$refused', Why} -> erlang:error({refused, Why});".into());
         line("        {error, bad_module} -> erlang:error({refused, no_handler});".into());
         line("        {error, {'EXIT', Why}} -> erlang:error(Why);\n        Reply -> Reply\n    end.".into());

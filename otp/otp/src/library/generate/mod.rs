@@ -1,9 +1,9 @@
-//! The Erlang half of a library: the source of its native module and of a module for each behaviour.
+//! The Erlang half of a library: the source of its native module, and of a module for each behaviour.
 //!
-//! Pure: from what the behaviours say of themselves to texts. Whoever builds the application compiles them; they are made
-//! to be read, and carry the types that Erlang and Elixir callers (and dialyzer) go by.
+//! The generator is pure: it turns the descriptions of the behaviours into texts, and `cargo otp` compiles these. The texts are made to
+//! be read, and carry the types that callers in Erlang and Elixir, and dialyzer, rely on.
 
-mod asked;
+mod calls;
 mod event;
 mod server;
 mod statem;
@@ -16,57 +16,18 @@ use std::fmt;
 use types::Types;
 use write::{quoted, text};
 
+pub use crate::process::description::{Application, Argument, Description, Kind, Message};
+pub use crate::process::in_application;
+
 use crate::process::behaviours;
 
-/// What the generator knows of a behaviour.
-#[derive(Clone, Debug)]
-pub struct Description {
-    pub kind: Kind,
-    /// What the user's documentation says first.
-    pub about: &'static str,
-    /// The name of the type in Rust.
-    pub rust: &'static str,
-    /// The arguments of its start.
-    pub start: Vec<Argument>,
-    pub calls: Vec<Message>,
-    pub casts: Vec<Message>,
-    /// What its process is beside its callbacks, in Erlang's notation: see `otp_native.erl`.
-    pub options: &'static str,
-}
-
-/// Which behaviour of OTP it is.
-#[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    Server,
-    /// With the type of its events, in Erlang's notation.
-    Event(fn() -> String),
-    /// With that of its states.
-    Statem(fn() -> String),
-    Supervisor,
-}
-
-/// Something that a server can be asked.
-#[derive(Clone, Debug)]
-pub struct Message {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub arguments: Vec<Argument>,
-    /// The type of the reply; empty for a cast.
-    pub reply: String,
-}
-
 impl Message {
-    /// Its function, as a module exports it: `name/2`.
-    fn exported(&self) -> String {
-        format!("{}/{}", quoted(self.name), self.arguments.len() + 1)
+    /// Its functions, as a module exports them: `name/2`, and `name/3` of a call, which takes a timeout.
+    fn exported(&self) -> impl Iterator<Item = String> {
+        let arity = self.arguments.len() + 1;
+        let last = if self.reply.is_empty() { arity } else { arity + 1 };
+        (arity..=last).map(|arity| format!("{}/{arity}", quoted(self.name)))
     }
-}
-
-#[derive(Clone, Debug)]
-pub struct Argument {
-    pub name: &'static str,
-    /// In Erlang's notation.
-    pub ty: String,
 }
 
 /// One file of the Erlang half: a module, or what an application says of itself.
@@ -76,21 +37,26 @@ pub struct Source {
     pub text: String,
 }
 
-/// Two behaviours of a library have one name. One would take the other's module, and its processes would be of the wrong kind.
+/// A behaviour has the name of another module of its library. One would take the other's place, and its processes would be of the
+/// wrong kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clash {
     name: &'static str,
-    /// Where they stand.
-    at: [&'static str; 2],
+    /// Where the behaviour stands.
+    at: &'static str,
+    /// Where the other one does, if it is no module that each application has.
+    other: Option<&'static str>,
 }
 
 impl fmt::Display for Clash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, at: [one, other] } = self;
-        write!(
-            f,
-            "two behaviours are called `{name}`, at {one} and at {other}: each is a module in Erlang, and needs a name of its own"
-        )
+        let Self { name, at, other } = self;
+        write!(f, "the module of the behaviour at {at} is called `{name}` in Erlang, ")?;
+        match other {
+            Some(other) => write!(f, "and so is that of the one at {other}")?,
+            None => f.write_str("as is one that each application has")?,
+        }
+        f.write_str(": give it another name, as in `#[gen_server(module = \"another_name\")]`")
     }
 }
 
@@ -99,26 +65,29 @@ impl std::error::Error for Clash {}
 /// All files of this library, if its own is to be called `native`.
 ///
 /// # Errors
-/// When two behaviours have one name.
+/// When two modules have one name.
 pub fn sources(native: &str) -> Result<Vec<Source>, Clash> {
     // They are sorted by name.
-    if let Some(pair) = behaviours().windows(2).find(|pair| pair[0].name == pair[1].name) {
-        return Err(Clash { name: pair[0].name, at: [pair[0].at, pair[1].at] });
+    if let Some(pair) = behaviours().windows(2).find(|pair| pair[0].name() == pair[1].name()) {
+        return Err(Clash { name: pair[0].name(), at: pair[0].at, other: Some(pair[1].at) });
     }
     let module = |name: &str, text| Source { file: format!("{name}.erl"), text };
     // In the templates the name stands as an atom in quotes, alone or as the beginning of one.
     let own = |template: &str| template.replace("'MODULE", &format!("'{native}"));
     let mut sources = vec![
-        module(native, own(include_str!("../erlang/otp_native.erl"))),
-        module(&format!("{native}_call"), own(include_str!("../erlang/otp_call.erl"))),
-        module(&format!("{native}_wait"), own(include_str!("../erlang/otp_wait.erl"))),
-        module(&format!("{native}_observe"), own(include_str!("../erlang/otp_observe.erl"))),
-        module(&format!("{native}_event"), own(include_str!("../erlang/otp_event.erl"))),
-        module(&format!("{native}_statem"), own(include_str!("../erlang/otp_statem.erl"))),
-        module(&format!("{native}_pool"), own(include_str!("../erlang/otp_pool.erl"))),
-        module(&format!("{native}_test"), own(include_str!("../erlang/otp_test.erl"))),
-        module(&format!("{native}_move"), own(include_str!("../erlang/otp_move.erl")) + &table()),
-        module(&format!("{native}_upgrade"), own(include_str!("../erlang/otp_upgrade.erl"))),
+        module(native, own(include_str!("../../../erlang/otp_native.erl"))),
+        module(&format!("{native}_call"), own(include_str!("../../../erlang/otp_call.erl"))),
+        module(&format!("{native}_wait"), own(include_str!("../../../erlang/otp_wait.erl"))),
+        module(&format!("{native}_bounded"), own(include_str!("../../../erlang/otp_bounded.erl"))),
+        module(&format!("{native}_courier"), own(include_str!("../../../erlang/otp_courier.erl"))),
+        module(&format!("{native}_held"), own(include_str!("../../../erlang/otp_held.erl"))),
+        module(&format!("{native}_observe"), own(include_str!("../../../erlang/otp_observe.erl"))),
+        module(&format!("{native}_event"), own(include_str!("../../../erlang/otp_event.erl"))),
+        module(&format!("{native}_statem"), own(include_str!("../../../erlang/otp_statem.erl"))),
+        module(&format!("{native}_pool"), own(include_str!("../../../erlang/otp_pool.erl"))),
+        module(&format!("{native}_test"), own(include_str!("../../../erlang/otp_test.erl"))),
+        module(&format!("{native}_move"), own(include_str!("../../../erlang/otp_move.erl")) + &table()),
+        module(&format!("{native}_upgrade"), own(include_str!("../../../erlang/otp_upgrade.erl"))),
     ];
     sources.extend(behaviours().iter().enumerate().map(|(number, behaviour)| {
         let (description, types) = Types::of(behaviour.describe);
@@ -128,8 +97,8 @@ pub fn sources(native: &str) -> Result<Vec<Source>, Clash> {
             Kind::Statem(_) => statem::statem,
             Kind::Supervisor => supervisor::supervisor,
         };
-        let text = write(behaviour.name, &description, &types, number, native);
-        module(behaviour.name, text)
+        let text = write(behaviour.name(), &description, &types, number, native);
+        module(behaviour.name(), text)
     }));
     for application in inventory::iter::<Application>() {
         let callback = format!("{}_app", application.name);
@@ -142,53 +111,60 @@ pub fn sources(native: &str) -> Result<Vec<Source>, Clash> {
             Source { file: format!("{}.app", application.name), text: application.resource(&callback, &modules) };
         sources.push(resource);
     }
-    Ok(sources)
+    let count = |name: &str| sources.iter().filter(|one| one.file.strip_suffix(".erl") == Some(name)).count();
+    match behaviours().iter().find(|behaviour| count(behaviour.name()) > 1) {
+        Some(behaviour) => Err(Clash { name: behaviour.name(), at: behaviour.at, other: None }),
+        None => Ok(sources),
+    }
 }
 
 /// What an upgrade knows of the behaviours of the build that it goes to.
 fn table() -> String {
-    let rows = behaviours().iter().enumerate().map(|(number, behaviour)| {
-        let description = (behaviour.describe)();
+    let described = || behaviours().iter().map(|behaviour| (behaviour, (behaviour.describe)()));
+    let rows = described().enumerate().map(|(number, (behaviour, description))| {
         let kind = match description.kind {
             Kind::Server => "server",
             Kind::Event(_) => "event",
             Kind::Statem(_) => "statem",
             Kind::Supervisor => "supervisor",
         };
-        format!("{{{}, {kind}, {number}, {}}}", quoted(behaviour.name), description.options)
+        format!("{{{}, {kind}, {number}, {}}}", quoted(behaviour.name()), description.options)
     });
-    format!("behaviours() ->\n    [{}].\n", rows.collect::<Vec<_>>().join(",\n     "))
+    let texts =
+        described().map(|(behaviour, description)| format!("{{{}, {}}}", quoted(behaviour.name()), description.text));
+    let listed = |name: &str, rows: Vec<String>| format!("{name}() ->\n    [{}].\n", rows.join(",\n     "));
+    listed("behaviours", rows.collect()) + "\n" + &listed("texts", texts.collect())
 }
-
-/// The application that a crate is.
-#[derive(Debug)]
-pub struct Application {
-    pub name: &'static str,
-    pub version: &'static str,
-    pub about: &'static str,
-    /// The supervisor of all.
-    pub root: &'static str,
-    /// Whether the root takes the arguments of the command line.
-    pub takes_arguments: bool,
-}
-
-inventory::collect!(Application);
 
 impl Application {
     /// The module that OTP starts and stops it by.
     fn callback(&self, callback: &str, native: &str) -> String {
-        let (module, root, observe) = (quoted(callback), quoted(self.root), quoted(&format!("{native}_observe")));
+        let (module, root, observe) =
+            (quoted(callback), quoted((self.root)().name()), quoted(&format!("{native}_observe")));
         let native = quoted(native);
-        let start = if self.takes_arguments {
-            format!("    {root}:start_link([unicode:characters_to_binary(A) || A <- init:get_plain_arguments()]).")
+        let (start, arguments) = if self.takes_arguments {
+            (format!("    {root}:start_link(arguments())."), self.arguments())
         } else {
-            format!("    {root}:start_link().")
+            (format!("    {root}:start_link()."), String::new())
         };
         format!(
             "%% The application {}: generated.\n-module({module}).\n-behaviour(application).\n-export([start/2, stop/1]).\n\n\
              start(_Type, _Arguments) ->\n    {observe}:start(),\n    %% What the machine was asked for, and what of it took effect.\n    \
-             [logger:log(Level, \"~ts\", [Text]) || {{Level, Text}} <- {native}:realtime()],\n{start}\n\nstop(_State) ->\n    ok.\n",
+             [logger:log(Level, \"~ts\", [Text]) || {{Level, Text}} <- {native}:realtime()],\n{start}\n\nstop(_State) ->\n    ok.\n{arguments}",
             self.name
+        )
+    }
+
+    /// The function that gives the arguments of its root. Those of the command line are its own only where it says so: the VM may be
+    /// another program's, which has arguments of its own.
+    fn arguments(&self) -> String {
+        let name = quoted(self.name);
+        format!(
+            "\n%% The parameter `arguments`, or what stands after -- on a command line that starts this application.\n\
+             arguments() ->\n    Given = case {{application:get_env({name}, arguments), init:get_argument(otp_application)}} of\n        \
+             {{{{ok, Own}}, _}} -> Own;\n        {{undefined, {{ok, [[{}]]}}}} -> init:get_plain_arguments();\n        _ -> []\n    end,\n    \
+             [unicode:characters_to_binary(One) || One <- Given].\n",
+            text(self.name)
         )
     }
 
@@ -222,7 +198,7 @@ impl Application {
             text(self.about),
             text(self.version),
             modules.join(", "),
-            quoted(self.root),
+            quoted((self.root)().name()),
             quoted(callback)
         )
     }

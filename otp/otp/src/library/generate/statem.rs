@@ -1,7 +1,8 @@
-//! The module of a gen_statem: a callback module of OTP's.
+//! The module of a gen_statem: a callback module of OTP's gen_statem.
 
 use super::write::{comment, listed, quoted};
-use super::{Description, Types, asked};
+use super::{Types, calls};
+use crate::process::description::Description;
 
 pub(super) fn statem(name: &str, description: &Description, types: &Types, number: usize, native: &str) -> String {
     let (module, half, options) = (quoted(name), quoted(&format!("{native}_statem")), description.options);
@@ -12,19 +13,19 @@ pub(super) fn statem(name: &str, description: &Description, types: &Types, numbe
     comment(line, description.about);
     line(format!("-module({module})."));
     line("-behaviour(gen_statem).".into());
-    line(listed("export", &asked::exported(description)));
+    line(listed("export", &calls::exported(description)));
     let terminate = if has("terminate") { ", terminate/3" } else { "" };
     line(format!("-export([init/1, callback_mode/0, handle_event/4{terminate}, code_change/4, format_status/1])."));
     line("-export(['$otp'/0, start_pool/2]).".into());
     line(types.written());
     let spawned = if options.contains("off_heap") { "[{spawn_opt, [{message_queue_data, off_heap}]}]" } else { "[]" };
-    asked::starts(line, description, "gen_statem:start_ret()", |name, names| {
+    calls::starts(line, description, "gen_statem:start_ret()", |name, names| {
         let name = name.map_or_else(String::new, |name| format!("{name}, "));
         format!("gen_statem:start_link({name}?MODULE, {{{names}}}, {spawned})")
     });
-    asked::asks(line, description, "gen_statem", "gen_statem:server_ref()");
-    asked::supervised(line, options, &half, number, native);
-    asked::call(line, description, "gen_statem");
+    calls::asks(line, description, "gen_statem", "gen_statem:server_ref()");
+    calls::supervised(line, options, &half, number, native);
+    calls::call(line, description, "gen_statem");
     let states = if has("enter") { "[handle_event_function, state_enter]" } else { "handle_event_function" };
     line("\n%% ---------------------------------------------------------------- what gen_statem calls\n".into());
     line(format!("init(Arguments) ->\n    {half}:init({number}, Arguments, {options}).\n"));

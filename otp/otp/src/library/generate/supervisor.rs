@@ -1,7 +1,8 @@
-//! The module of a supervisor: a callback module of OTP's.
+//! The module of a supervisor: a callback module of OTP's supervisor.
 
+use super::Types;
 use super::write::{comment, names, quoted, spec, typed};
-use super::{Description, Types};
+use crate::process::description::Description;
 
 pub(super) fn supervisor(name: &str, description: &Description, types: &Types, number: usize, native: &str) -> String {
     let (module, native, rust) = (quoted(name), quoted(native), description.rust);

@@ -1,8 +1,8 @@
-//! The types that a module says: its own, and those of the user's that its functions speak of, each by its name.
+//! The `-type` lines of a module: its own types, and those of the user that its functions name.
 
 use super::write::{listed, type_};
-use super::{Description, Kind};
 use crate::data::types::{Type, collect};
+use crate::process::description::{Description, Kind};
 
 /// What a module says of types.
 pub(super) struct Types {

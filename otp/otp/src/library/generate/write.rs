@@ -1,20 +1,32 @@
-//! Erlang as it is written to be read: names, texts, types, and lines that are not too long.
+//! Erlang source that is made to be read: quoting, type notation, and lines that are not too long.
 
-use super::{Argument, Message};
 pub(super) use crate::data::types::atom as quoted;
 use crate::data::types::variable as plain_variable;
+use crate::process::description::{Argument, Message};
 
 /// The longest line where there is a place to break it.
 const WIDTH: usize = 120;
 
-/// The function that asks for `message` whom the type `server` says.
-pub(super) fn ask(message: &Message, server: &str, cast: &str) -> String {
-    let (how, reply) = if message.reply.is_empty() { (cast, "ok") } else { ("call", message.reply.as_str()) };
+/// The function that asks for `message` whom the type `server` says: by `cast`, or by a call that has so much `time`. That of a call
+/// stands there a second time, with the time as an argument.
+pub(super) fn ask(message: &Message, server: &str, cast: &str, time: &str) -> String {
     let (name, names) = (quoted(message.name), names(&message.arguments));
     let comma = if message.arguments.is_empty() { "" } else { ", " };
     let request = if message.arguments.is_empty() { name.clone() } else { format!("{{{name}, {names}}}") };
-    let arguments: Vec<_> = std::iter::once(server.to_owned()).chain(typed(&message.arguments)).collect();
-    format!("{}\n{name}(Server{comma}{names}) ->\n    {how}(Server, {request}).", spec(&name, &arguments, reply))
+    let mut arguments: Vec<_> = std::iter::once(server.to_owned()).chain(typed(&message.arguments)).collect();
+    if message.reply.is_empty() {
+        return format!(
+            "{}\n{name}(Server{comma}{names}) ->\n    {cast}(Server, {request}).",
+            spec(&name, &arguments, "ok")
+        );
+    }
+    let plain = spec(&name, &arguments, &message.reply);
+    arguments.push("timeout()".into());
+    let timed = spec(&name, &arguments, &message.reply);
+    format!(
+        "{plain}\n{name}(Server{comma}{names}) ->\n    {name}(Server{comma}{names}, {time}).\n\n\
+         {timed}\n{name}(Server{comma}{names}, Timeout) ->\n    call(Server, {request}, Timeout)."
+    )
 }
 
 /// `-spec name(Argument :: Type, …) -> Result.`
@@ -133,10 +145,10 @@ pub(super) fn names(arguments: &[Argument]) -> String {
     names.join(", ")
 }
 
-/// `retry_after` as Erlang names a variable: `RetryAfter`. Never `Server` or `Name`, which the functions have themselves.
+/// `retry_after` as Erlang names a variable: `RetryAfter`. Never `Server`, `Name` or `Timeout`, which the functions have themselves.
 fn variable(name: &str) -> String {
     let name = plain_variable(name);
-    if name == "Server" || name == "Name" { format!("The{name}") } else { name }
+    if ["Server", "Name", "Timeout"].contains(&name.as_str()) { format!("The{name}") } else { name }
 }
 
 /// A string as Erlang writes it. Its escapes are not Rust's: a character by its number is `\x{…}`, and no other form is the same.

@@ -1,4 +1,4 @@
-//! The fields of an event or of a span, kept until it is told.
+//! Fields of a tracing event or span, kept until the event is sent.
 
 use std::error::Error;
 use std::fmt::{self, Write as _};
@@ -7,8 +7,9 @@ use tracing_core::field::{Field, Visit};
 
 use crate::atom;
 use crate::data::Data;
-use crate::vm::abi::RawTerm;
-use crate::vm::{Env, Term};
+use crate::data::brief::brief;
+use crate::nif::abi::RawTerm;
+use crate::nif::{Env, Term};
 
 /// What a field holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +65,7 @@ impl Fields {
     }
 
     /// A map of them, and of what else is given where they have no such name.
-    pub(super) fn map<'a>(&self, env: Env<'a>, more: &[(&crate::vm::Atom, Term<'a>)]) -> Term<'a> {
+    pub(super) fn map<'a>(&self, env: Env<'a>, more: &[(&crate::nif::Atom, Term<'a>)]) -> Term<'a> {
         let (mut keys, mut values): (Vec<RawTerm>, Vec<RawTerm>) = (Vec::new(), Vec::new());
         for (key, value) in more {
             if !self.0.iter().any(|(name, _)| *name == key.name()) {
@@ -101,6 +102,21 @@ impl fmt::Display for Fields {
     }
 }
 
+/// An error and what it came from.
+struct WithSources<'e>(&'e (dyn Error + 'static));
+
+impl fmt::Display for WithSources<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.0, f)?;
+        let mut source = self.0.source();
+        while let Some(error) = source {
+            write!(f, ": {error}")?;
+            source = error.source();
+        }
+        Ok(())
+    }
+}
+
 impl Visit for Fields {
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.put(field.name(), Value::Float(value));
@@ -119,22 +135,15 @@ impl Visit for Fields {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.put(field.name(), Value::Text(value.to_owned()));
+        self.put(field.name(), Value::Text(brief(value)));
     }
 
-    /// With what it came from.
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
-        let mut text = value.to_string();
-        let mut source = value.source();
-        while let Some(error) = source {
-            let _ = write!(text, ": {error}");
-            source = error.source();
-        }
-        self.put(field.name(), Value::Text(text));
+        self.put(field.name(), Value::Text(brief(WithSources(value))));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.put(field.name(), Value::Text(format!("{value:?}")));
+        self.put(field.name(), Value::Text(brief(format_args!("{value:?}"))));
     }
 }
 

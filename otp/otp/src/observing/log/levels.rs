@@ -1,4 +1,4 @@
-//! Which events are told, by their level and their target.
+//! Log levels by the targets of events: the syntax of `OTP_LOG`.
 
 use std::fmt;
 use std::str::FromStr;

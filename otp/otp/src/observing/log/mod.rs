@@ -1,4 +1,4 @@
-//! Events of `tracing` and of the crate `log`, told to Erlang's `logger`.
+//! Logging: events of `tracing` and records of the crate `log`, sent to Erlang's `logger`.
 //!
 //! ```
 //! use tracing::{info, info_span, warn};
@@ -54,6 +54,7 @@
 //! or awaits; elsewhere at once, by a process that does it for others.
 
 mod fields;
+mod in_force;
 mod levels;
 #[cfg(feature = "log")]
 mod records;
@@ -63,43 +64,20 @@ mod subscriber;
 pub use levels::{BadLevels, Levels};
 pub use subscriber::ToLogger;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{PoisonError, RwLock};
-
 use tracing_core::metadata::LevelFilter;
-use tracing_core::{Dispatch, Level, Subscriber, dispatcher};
+use tracing_core::{Dispatch, Subscriber, dispatcher};
+
+use crate::process::panic::caught;
+use in_force::{InForce, most};
 
 const VARIABLE: &str = "OTP_LOG";
 
-/// What lets events through.
-struct InForce {
-    /// What was asked for here.
-    levels: Levels,
-    /// That of logger.
-    node: LevelFilter,
-}
-
-/// That of OTP is `notice`, until the Erlang half has looked.
-static IN_FORCE: RwLock<InForce> = RwLock::new(InForce { levels: Levels::NONE, node: LevelFilter::WARN });
-
 fn change(change: impl FnOnce(&mut InForce)) {
-    change(&mut IN_FORCE.write().unwrap_or_else(PoisonError::into_inner));
+    in_force::change(change);
     // Each place in the code that tells something knows whether it may.
     tracing_core::callsite::rebuild_interest_cache();
     #[cfg(feature = "log")]
     records::set_most(most());
-}
-
-/// The level up to which events of this target are told.
-fn level_of(target: &str) -> LevelFilter {
-    let in_force = IN_FORCE.read().unwrap_or_else(PoisonError::into_inner);
-    in_force.levels.of(target, in_force.node)
-}
-
-/// The level up to which anything is told.
-fn most() -> LevelFilter {
-    let in_force = IN_FORCE.read().unwrap_or_else(PoisonError::into_inner);
-    in_force.levels.most(in_force.node)
 }
 
 /// Sets the levels, from now on and instead of those of the variable `OTP_LOG`; `Levels::default()` leaves all to logger.
@@ -142,17 +120,7 @@ pub fn begin_with<S: Subscriber + Send + Sync + 'static>(make: impl FnOnce() -> 
         Err(_) => {}
     }
     // It is called by the VM, through which nothing may unwind.
-    let Ok(subscriber) = catch_unwind(AssertUnwindSafe(make)) else { return };
+    let Ok(subscriber) = caught(make) else { return };
     // A library has one: another was set before only by code that runs when a library is loaded.
     let _ = dispatcher::set_global_default(Dispatch::new(subscriber));
-}
-
-/// The name of a level in logger.
-fn name(level: &Level) -> &'static crate::vm::Atom {
-    match *level {
-        Level::ERROR => crate::atom!("error"),
-        Level::WARN => crate::atom!("warning"),
-        Level::INFO => crate::atom!("info"),
-        _ => crate::atom!("debug"),
-    }
 }

@@ -1,13 +1,16 @@
-//! Records of the crate `log`, which go the way of events of `tracing`.
+//! Records of the crate `log`, which are sent as events of `tracing` are.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use log::{LevelFilter, Log, Metadata, Record};
 use tracing_core::Level;
 
+use crate::data::brief::brief;
+
 use super::fields::{Fields, Value};
+use super::in_force::level_of;
+use super::spans;
 use super::subscriber::{At, log};
-use super::{level_of, spans};
 
 struct ToLogger;
 
@@ -24,7 +27,7 @@ impl Log for ToLogger {
             return;
         }
         let mut fields = Fields::default();
-        fields.put("message", Value::Text(record.args().to_string()));
+        fields.put("message", Value::Text(brief(record.args())));
         let at = At { target: record.target(), file: record.file(), line: record.line() };
         log(&level(record.level()), &fields, spans::current().map(|(_, span)| span), at);
     }

@@ -1,7 +1,8 @@
-//! The spans that are open, and those that each thread is in.
+//! Spans of `tracing`: those that are open, and those that each thread has entered.
 //!
-//! A span is found by its number, which whoever has a handle may make up: so they stand in a table, and none is reached by what
-//! only looks like an address. The table has several parts, as schedulers open and close spans side by side.
+//! `tracing` names a span by a number, and anybody can make one up. So spans stand in a table, and a number that names none is
+//! refused; it is never taken for an address. The table has several parts with a lock each, as schedulers open and close spans at the
+//! same time.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,7 +15,8 @@ use tracing_core::{Metadata, span};
 use super::fields::Fields;
 use crate::atom;
 use crate::data::Data;
-use crate::vm::{Env, Term};
+use crate::data::brief::brief;
+use crate::nif::{Env, Term};
 
 #[derive(Debug)]
 pub(super) struct Span {
@@ -24,6 +26,9 @@ pub(super) struct Span {
     /// How many handles there are.
     handles: AtomicUsize,
 }
+
+/// How many spans an event is told to be in.
+const MOST_SPANS: usize = 32;
 
 const PARTS: u64 = 16;
 
@@ -90,10 +95,12 @@ pub(super) fn current() -> Option<(span::Id, Arc<Span>)> {
 }
 
 impl Span {
-    /// It and those that it is in, from the outermost.
+    /// It and those that it is in, from the outermost; of many, the inner ones.
     fn path(&self) -> Vec<&Self> {
         let mut path = vec![self];
-        while let Some(parent) = path.last().and_then(|span| span.parent.as_deref()) {
+        while let Some(parent) = path.last().and_then(|span| span.parent.as_deref())
+            && path.len() < MOST_SPANS
+        {
             path.push(parent);
         }
         path.reverse();
@@ -108,7 +115,7 @@ impl Span {
             let colon = if text.is_empty() { "" } else { ":" };
             let _ = write!(text, "{colon}{}{fields}", span.metadata.name());
         }
-        text
+        brief(text)
     }
 
     /// `[#{name => <<"connection">>, port => 7070}, #{name => <<"read">>}]`.
@@ -126,7 +133,7 @@ mod tests {
     use tracing::warn_span;
 
     use super::get;
-    use crate::log::ToLogger;
+    use crate::observing::log::ToLogger;
 
     #[test]
     fn a_span_is_there_for_as_long_as_a_handle_is_and_its_parents_for_as_long_as_it_is() {

@@ -1,4 +1,4 @@
-//! The subscriber of `tracing` that tells logger.
+//! The `tracing` subscriber that sends events to logger.
 
 use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
@@ -9,12 +9,12 @@ use tracing_core::subscriber::Interest;
 use tracing_core::{Event, Level, Metadata, Subscriber};
 
 use super::fields::Fields;
+use super::in_force::{level_of, most, name};
 use super::spans::{self, Span};
-use super::{level_of, most, name};
 use crate::atom;
 use crate::data::Data;
-use crate::observe::{Teller, tell};
-use crate::vm::{Env, Term};
+use crate::nif::{Env, Term};
+use crate::process::events::{Emitter, emit};
 
 /// A subscriber that tells Erlang's logger of each event; [`application!`](crate::application) installs one.
 ///
@@ -112,18 +112,18 @@ pub(super) struct At<'e> {
 pub(super) fn log(level: &Level, fields: &Fields, span: Option<Arc<Span>>, at: At<'_>) {
     // When it happened, not when it is told.
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_micros() as i64);
-    tell(atom!("log"), |env, teller| {
+    emit(atom!("log"), |env, emitter| {
         let path = span.as_ref().map(|span| (atom!("span"), span.text().encode(env)));
         let report = fields.map(env, path.as_slice());
-        let metadata = metadata(env, teller, time, span.as_deref(), at);
+        let metadata = metadata(env, emitter, time, span.as_deref(), at);
         [name(level).term(env), report, metadata]
     });
 }
 
-fn metadata<'a>(env: Env<'a>, teller: Teller, time: i64, span: Option<&Span>, at: At<'_>) -> Term<'a> {
+fn metadata<'a>(env: Env<'a>, emitter: Emitter, time: i64, span: Option<&Span>, at: At<'_>) -> Term<'a> {
     let mut keys = vec![atom!("time").raw(env), atom!("target").raw(env)];
     let mut values = vec![time.encode(env).raw(), env.binary(at.target.as_bytes()).raw()];
-    let mut put = |key: &crate::vm::Atom, value: Term<'a>| {
+    let mut put = |key: &crate::nif::Atom, value: Term<'a>| {
         keys.push(key.raw(env));
         values.push(value.raw());
     };
@@ -138,10 +138,10 @@ fn metadata<'a>(env: Env<'a>, teller: Teller, time: i64, span: Option<&Span>, at
     if let Some(span) = span {
         put(atom!("spans"), span.encode(env));
     }
-    match teller {
-        Teller::Own => {}
-        Teller::Process(process) => put(atom!("pid"), env.adopt(process.pid)),
-        Teller::Thread => {
+    match emitter {
+        Emitter::Own => {}
+        Emitter::Process(process) => put(atom!("pid"), env.adopt(process.pid)),
+        Emitter::Thread => {
             let thread = std::thread::current();
             put(atom!("thread"), env.binary(thread.name().unwrap_or("unnamed").as_bytes()));
         }

@@ -1,17 +1,19 @@
-//! An event: who handles it, and how it gets there.
+//! A telemetry event: its handlers, in Rust and in Erlang, and how it reaches them.
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{KNOWN_SINCE, OBSERVED, changed};
-use crate::address::{Pid, To};
 use crate::atom;
 use crate::data::{Data, Malformed, Name};
-use crate::observe::{Teller, tell};
-use crate::vm::{Env, Term, send_from_anywhere, try_turn, turn};
+use crate::nif::{Env, Term};
+use crate::process::address::{Pid, To};
+use crate::process::events::{Emitter, emit};
+use crate::process::panic::caught;
+use crate::process::send::send_from_anywhere;
+use crate::process::turn::{try_turn, turn};
 
 /// A kind of event, with the types of what is measured and of what that is about: a `static`.
 pub struct Event<M, A = ()> {
@@ -140,19 +142,19 @@ impl<M: Data, A: Data> Event<M, A> {
             }
         }
         if self.is_observed_in_erlang() {
-            tell(atom!("telemetry"), |env, _| [self.encode_name(env), map(env, measured), map(env, about)]);
+            emit(atom!("telemetry"), |env, _| [self.encode_name(env), map(env, measured), map(env, about)]);
         }
     }
 
     fn run(&self, function: &dyn Fn(&M, &A), measured: &M, about: &A) -> bool {
-        let done = catch_unwind(AssertUnwindSafe(|| function(measured, about)));
+        let done = caught(|| function(measured, about));
         if done.is_err() {
-            tell(atom!("log"), |env, teller| {
+            emit(atom!("log"), |env, emitter| {
                 let text = format!("a handler of {self:?} panicked, and is detached");
                 let report = env.map(&[atom!("message").raw(env)], &[text.encode(env).raw()]);
-                let pid = match teller {
-                    Teller::Process(process) => env.map(&[atom!("pid").raw(env)], &[process.pid]),
-                    Teller::Own | Teller::Thread => env.map(&[], &[]),
+                let pid = match emitter {
+                    Emitter::Process(process) => env.map(&[atom!("pid").raw(env)], &[process.pid]),
+                    Emitter::Own | Emitter::Thread => env.map(&[], &[]),
                 };
                 let nothing = || atom!("undefined").term(env);
                 [atom!("error").term(env), report.unwrap_or_else(nothing), pid.unwrap_or_else(nothing)]
@@ -171,12 +173,10 @@ impl<M: Data, A: Data> Event<M, A> {
             }),
             (To::Local(process), None) => send_from_anywhere(*process, |env| self.message(env, measured, about)),
             // After what was ordered before, or to another node.
-            (to, Some(_)) => {
+            (to, _) => {
                 to.send(|env| self.message(env, measured, about));
                 true
             }
-            // A thread reaches processes of this node only.
-            (_, None) => true,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Measured events, as Erlang's and Elixir's library `telemetry` has them: a name, what was measured, and about what.
+//! Telemetry: measured events, as Erlang's and Elixir's library `telemetry` has them: a name, measurements, and metadata.
 //!
 //! ```
 //! use otp::Data;

@@ -1,10 +1,10 @@
-//! The events of this library.
+//! The telemetry events of this library itself.
 
 use kizami_otp_macros::Data;
 
 use super::Event;
-use crate::address::{Pid, To};
-use crate::vm::Env;
+use crate::nif::Env;
+use crate::process::address::{Pid, To};
 
 /// That something happened, once.
 #[derive(Clone, Copy, Data, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Work that takes time, as three events.
+//! Telemetry spans: work that takes time, as three events.
 
 use std::future::Future;
 use std::time::{Instant, SystemTime};
@@ -8,8 +8,8 @@ use kizami_otp_macros::Data;
 use super::Event;
 use crate::atom;
 use crate::data::{Data, Malformed};
-use crate::vm::abi::RawTerm;
-use crate::vm::{Env, Term};
+use crate::nif::abi::RawTerm;
+use crate::nif::{Env, Term};
 
 /// Work that takes time: the events `start`, `stop` and `exception` under its name, as `telemetry:span/3` has them.
 ///

@@ -1,9 +1,9 @@
-//! Timers that are looked after by those who compute.
+//! Overdue timers: a process that computes sends their messages in place of the poll set's thread.
 //!
-//! A thread waits at the VM's poll set. When every processor computes, the kernel lets that thread wait for its turn, which was up to
-//! four milliseconds. So a process that computes looks, whenever its slice is over, whether a timer is overdue that somebody waits
-//! for, and sends the message in the poll set's place. Whoever gets it asks the timer how often it has gone off, and passes over a
-//! message that came twice: 0 times.
+//! A thread of the VM waits at the poll set. When every processor is busy, the kernel lets that thread wait for its turn: up to four
+//! milliseconds were measured. So whenever a slice of a long computation is over, the process that computes looks for timers that are
+//! overdue and awaited, and sends their messages itself. The receiver asks the timer how often it has gone off; a second message for
+//! the same moment says 0 times and is passed over.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::abi::RawPid;
-use super::{Env, Term, vm};
 use crate::atom;
 use crate::data::Data;
+use crate::nif::abi::RawPid;
+use crate::nif::{Env, Term, vm};
 
 /// So long the poll set has the message to itself.
 const MARGIN: Duration = Duration::from_micros(50);
@@ -42,7 +42,7 @@ impl Drop for Computing {
 
 /// An object of the VM's, by its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Object(pub(super) NonNull<c_void>);
+pub(crate) struct Object(pub(super) NonNull<c_void>);
 
 // SAFETY: an address. Only `look` has the VM look at what is there, and what is noted is there: see `note`.
 unsafe impl Send for Object {}

@@ -1,19 +1,20 @@
-//! Timers of the kernel in the VM's own poll set: as fine as the kernel's, and without a thread.
+//! Kernel timers (timerfd) in the VM's poll set: as precise as the kernel's clock, and without a thread.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::time::Duration;
 
-use super::overdue::{self, Message};
-use super::watched::{Kind, Readiness, Watched, again};
-use super::{Env, Term};
+use crate::data::Malformed;
+use crate::nif::{Atom, Env, Term};
+use crate::waiting::poll::descriptor::{Again, Descriptor, Kind, Readiness, again};
+use crate::waiting::poll::overdue::{self, Message};
 
 /// A timer of the kernel, of the process that made it.
 #[derive(Debug)]
-pub(crate) struct Alarm(Watched);
+pub(crate) struct TimerFd(Descriptor);
 
-impl Alarm {
+impl TimerFd {
     /// One that goes off every `period`, for the first time after one.
     ///
     /// # Errors
@@ -34,7 +35,7 @@ impl Alarm {
         if unsafe { libc::timerfd_settime(timer.as_raw_fd(), 0, &raw const spec, ptr::null_mut()) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self(Watched::new(timer, Kind::Timer)))
+        Ok(Self(Descriptor::new(timer, Kind::Timer)))
     }
 
     /// The timer as a term: a reference.
@@ -51,6 +52,24 @@ impl Alarm {
         Ok(())
     }
 
+    /// `{Tag, Timer}`, for another build.
+    pub(crate) fn carry<'a>(&self, tag: &Atom, env: Env<'a>) -> Term<'a> {
+        env.tuple(&[tag.raw(env), self.0.carry(env).raw()])
+    }
+
+    /// The same timer of the kernel, which goes on as it was set; what is not counted yet is counted here.
+    ///
+    /// # Errors
+    /// When it is none of this tag, or the kernel has no file descriptor left.
+    pub(crate) fn carried(
+        tag: &Atom,
+        term: Term<'_>,
+        next: impl for<'a> FnOnce(Env<'a>) -> Again<'a>,
+    ) -> Result<Self, Malformed> {
+        let [_, timer] = term.tagged(tag).ok_or_else(|| Malformed::expected("a timer of another build"))?;
+        Ok(Self(Descriptor::carried(timer, Kind::Timer, next)?))
+    }
+
     /// How often it has gone off since this was last asked.
     pub(crate) fn count(&self) -> u64 {
         count(self.0.as_fd())
@@ -59,7 +78,7 @@ impl Alarm {
 
 /// For a message that names a timer: how often it has gone off, after asking for the next such message. `None` when it is no
 /// timer, or over.
-pub(crate) fn went_off(env: Env<'_>, timer: Term<'_>, message: Term<'_>) -> Option<u64> {
+pub(crate) fn went_off<'a>(env: Env<'a>, timer: Term<'a>, message: Term<'a>) -> Option<u64> {
     again(env, timer, Kind::Timer, message, |descriptor, object| {
         let count = count(descriptor);
         // SAFETY: it is not over yet, and is forgotten when it is.

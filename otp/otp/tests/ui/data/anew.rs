@@ -1,0 +1,9 @@
+use otp::Data;
+
+#[derive(Data)]
+struct Sent {
+    #[otp(anew)]
+    made: u32,
+}
+
+fn main() {}
