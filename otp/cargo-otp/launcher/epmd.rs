@@ -1,4 +1,4 @@
-//! Asks epmd, the port mapper daemon of Erlang, for the nodes of this machine.
+//! epmd, the port mapper daemon of Erlang: asking it for the nodes of this machine.
 
 use std::env;
 use std::io::{Read, Write};

@@ -1,7 +1,8 @@
-//! Starts a release, and reaches the one that runs: what lies in a release as `bin/APPLICATION`.
+//! The launcher of a release, `bin/APPLICATION`: starts the release, and reaches the one that runs.
 //!
-//! A program and no script, since where a release runs there may be no shell. It is made of the standard library alone and
-//! compiled for each release by the toolchain that compiled the application, so it runs where that does.
+//! The launcher is a program and not a script, since a machine that runs a release may have no shell. It uses the standard
+//! library alone and is compiled for each release by the toolchain that compiled the application, so it runs where the
+//! application runs.
 
 mod epmd;
 mod release;
@@ -73,7 +74,7 @@ fn foreground(release: &Release, realtime: bool, arguments: &[&str]) -> Result<E
         [] => &[],
         [other, ..] => return Err(format!("`{other}` is no option: arguments to the application stand after --")),
     };
-    become_it(release.application(realtime)?.arg("-extra").args(arguments))
+    become_it(release.application(realtime)?.args(["-otp_application", &release.name, "-extra"]).args(arguments))
 }
 
 fn console(release: &Release) -> Result<ExitCode, String> {

@@ -1,7 +1,7 @@
-//! What a release is, read from its own folder, and the VM that it holds.
+//! A release, read from its own folder, and the VM that the release holds.
 //!
-//! `releases/launch` has a line of a word and its value for each of: `name`, `version`, `erts` (left out where the release
-//! holds no runtime system) and `node` (left out where it has no name).
+//! `releases/launch` has one line, a word and its value, for each of `name`, `version`, `erts` (left out if the release holds no
+//! runtime system) and `node` (left out if the release has no node name).
 
 use std::env;
 use std::fs;

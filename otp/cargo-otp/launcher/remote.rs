@@ -1,6 +1,6 @@
-//! Asks a running node to evaluate an expression: the flags of a second VM that does so and ends.
+//! Evaluating an expression in a running node: the flags of a second VM that asks the node and ends.
 //!
-//! `cargo otp console --eval` and a release's `eval` and `stop` have this in common.
+//! `cargo otp console --eval` shares this file with a release's `eval` and `stop`.
 
 /// What the second VM evaluates; the node and the expression are its plain arguments. Exit status 3 says that the node cannot be
 /// reached, 1 that the expression is at fault.

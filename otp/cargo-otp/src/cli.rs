@@ -1,18 +1,18 @@
-//! The command line.
+//! The command line of `cargo otp`: all commands with their arguments.
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::add::Addition;
-use crate::console::Reach;
-use crate::new::Kind;
+use crate::commands::add::Addition;
+use crate::commands::console::Reach;
+use crate::commands::new::Kind;
+use crate::commands::release::Form;
+use crate::commands::run::How;
+use crate::commands::test::Which;
+use crate::commands::upgrade::Whom;
 use crate::project::What;
-use crate::release::Form;
-use crate::run::How;
 use crate::say::Output;
-use crate::test::Which;
-use crate::upgrade::Whom;
 
 /// OTP applications in Rust
 #[derive(Parser)]

@@ -1,7 +1,7 @@
-//! The Erlang that is installed here.
+//! The Erlang that is installed on this machine.
 //!
-//! Starting a VM only to ask it takes a third of a second, so what it said is kept, under the identity of the program that
-//! was asked, and it is asked only when there is something to be compiled.
+//! Starting a VM only to ask it takes a third of a second. So the answers are kept, under the identity of the program that was
+//! asked, and Erlang is asked only when something must be compiled.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::say;
 /// The oldest release that has all that is used.
 const OLDEST: u32 = 25;
 
-/// What is asked. The answer is lines of a word and its value.
+/// The questions, as an expression. The answer is lines of a word and its value.
 const QUESTION: &str = "
     io:setopts([{encoding, unicode}]),
     Say = fun(What, Value) -> io:format(\"~s ~ts~n\", [What, Value]) end,
@@ -41,7 +41,7 @@ pub(crate) struct Erlang {
 }
 
 impl Erlang {
-    /// What is known from before, kept in the file `known`, or what `erl` says now.
+    /// The answers kept in the file `known`, or new answers of `erl`.
     ///
     /// # Errors
     /// When there is none, or it is too old.
@@ -62,7 +62,7 @@ impl Erlang {
         Ok(now)
     }
 
-    /// What `erl` says now.
+    /// New answers of `erl`.
     pub(crate) fn asked() -> Result<Self> {
         let key = key()?;
         let output = run(helper("erl")?.args(["-noinput", "-boot", "no_dot_erlang", "-eval", QUESTION]))?;

@@ -1,31 +1,20 @@
 //! `cargo otp`: makes, builds, runs and releases OTP applications in Rust.
 
-mod add;
-mod ask;
 mod build;
 mod cli;
-mod compile;
+mod commands;
 mod config;
-mod console;
-mod doc;
 #[path = "../launcher/epmd.rs"]
 mod epmd;
 mod erlang;
-mod harness;
-mod info;
-mod lock;
+mod exit;
 mod names;
-mod new;
 mod node;
 mod project;
-mod release;
 #[path = "../launcher/remote.rs"]
 mod remote;
-mod run;
 mod say;
-mod templates;
-mod test;
-mod upgrade;
+mod vm;
 
 use std::process::ExitCode;
 
@@ -33,13 +22,12 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
 use cli::{Cli, Command};
-
-/// What cargo's own failures end with; what an application ends with is passed on.
-const FAILED: u8 = 101;
+use commands::{add, console, doc, info, new, release, run, test, upgrade};
+use exit::FAILED;
 
 fn main() -> ExitCode {
     // Cargo starts this program in place of rustc, where `test` has asked for it.
-    if let Some(code) = harness::instead_of_rustc() {
+    if let Some(code) = build::instead_of_rustc() {
         return code;
     }
     // Cargo starts `cargo-otp otp …`; who starts it as `cargo-otp …` means the same.

@@ -1,7 +1,7 @@
-//! Names that an application cannot have: those of OTP's own modules and applications.
+//! Reserved names: the modules and applications of OTP, whose names an application cannot have.
 //!
-//! A module of ours called `lists` would stand before OTP's in the VM's path, or not be loaded at all; both fail far from
-//! the cause. So a build refuses them, all at once.
+//! An application's module called `lists` would come before OTP's in the VM's path, or not be loaded at all; both fail far from
+//! the cause. So a build refuses such names, all at once.
 
 use std::collections::BTreeSet;
 
@@ -71,7 +71,7 @@ const OF_RUST: [&str; 57] = [
     "yield",
 ];
 
-/// What cargo and Erlang both take for a name, of `what`.
+/// Checks that cargo and Erlang both accept `name` as the name of `what`.
 ///
 /// # Errors
 /// When one of them does not.

@@ -1,7 +1,7 @@
-//! Nodes of Erlang: what they are called, how they are found, and the secret that they share.
+//! Nodes of Erlang: their names, how they are found, and the cookie that they share.
 //!
-//! A node without a host in its name listens on the loopback interface only, as `NAME@127.0.0.1`: what is started to try
-//! something out is reachable from this machine and from no other, and needs no name resolution. `epmd`, which knows the
+//! A node whose name has no host listens on the loopback interface only, as `NAME@127.0.0.1`: an application that is started to
+//! try it out is reachable from this machine and from no other, and needs no name resolution. `epmd`, the daemon that knows the
 //! nodes of a machine, is then started for that interface too.
 
 use std::path::{Path, PathBuf};
@@ -11,13 +11,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 
-use crate::config::{Name, Vm};
+use crate::config::{LOOPBACK, Name, Vm, check_name};
 use crate::epmd::names;
 use crate::erlang::Erlang;
 use crate::{erlang, say};
-
-/// The host of nodes that only this machine can reach.
-pub(crate) const LOOPBACK: &str = "127.0.0.1";
 
 /// How a node is named on the command line.
 #[derive(Args, Clone, Debug, Default)]
@@ -34,20 +31,7 @@ pub(crate) struct Naming {
 }
 
 fn parse(name: &str) -> Result<String, String> {
-    check(name).map(|()| name.to_owned())
-}
-
-/// What Erlang takes for a node's name.
-pub(crate) fn check(name: &str) -> Result<(), String> {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-    let (name, host) = name.split_once('@').unwrap_or((name, LOOPBACK));
-    if name.is_empty() || !name.chars().all(plain) {
-        return Err("a node's name is made of letters, digits, _ and -; a host may follow, as in shop@10.0.0.5".into());
-    }
-    if host.is_empty() || !host.chars().all(|letter| plain(letter) || letter == '.' || letter == ':') {
-        return Err(format!("`{host}` is no host"));
-    }
-    Ok(())
+    check_name(name).map(|()| name.to_owned())
 }
 
 /// A node, named in one way or the other.
@@ -186,6 +170,23 @@ pub(crate) fn names_surely(loopback_only: bool) -> Result<Vec<String>> {
     Err(anyhow!("epmd, which knows the nodes of this machine, does not answer"))
 }
 
+/// A name for a node of this program's own, which is there as long as this process.
+pub(crate) fn own(node: &Node) -> String {
+    let own = format!("cargo_otp_{}", std::process::id());
+    // A long name must have a host; where a node does not listen, nobody looks at which.
+    if node.short { own } else { format!("{own}@{LOOPBACK}") }
+}
+
+/// With the host, which a short name lacks.
+pub(crate) fn full(node: &Node) -> String {
+    if node.name.contains('@') {
+        return node.name.clone();
+    }
+    let host = Command::new("hostname").arg("-s").output().ok();
+    let host = host.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    format!("{}@{}", node.name, host.filter(|host| !host.is_empty()).unwrap_or_else(|| "localhost".into()))
+}
+
 /// # Errors
 /// When this machine has no node of that name.
 pub(crate) fn must_run(node: &Node) -> Result<()> {
@@ -221,11 +222,5 @@ mod tests {
         assert_eq!(meant(Some("one@10.0.0.5"), None, given()).as_deref(), Some("one@10.0.0.5"));
         assert_eq!(meant(None, Some("one"), Name::None).as_deref(), Some("one"));
         assert_eq!(meant(None, None, Name::None), None);
-    }
-
-    #[test]
-    fn names_that_erlang_would_not_take_are_refused() {
-        assert!(["a", "a_1-b", "a@b.c", "a@::1"].iter().all(|name| check(name).is_ok()));
-        assert!(["", "a b", "@b", "a@", "a@b@c", "ä"].iter().all(|name| check(name).is_err()));
     }
 }

@@ -1,4 +1,4 @@
-//! Which package is meant, and where its things lie, as cargo knows it.
+//! The package that a command is about, and its folders, as cargo knows them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -61,6 +61,11 @@ impl What {
         }
     }
 
+    /// The profile that cargo builds with.
+    pub(crate) fn profile_name(&self) -> &str {
+        self.profile.as_deref().unwrap_or(if self.release { "release" } else { "dev" })
+    }
+
     /// A command of cargo's about these packages.
     fn cargo(&self, subcommand: &str) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -105,6 +110,8 @@ pub(crate) struct Project {
     pub(crate) id: PackageId,
     pub(crate) version: String,
     pub(crate) manifest: PathBuf,
+    /// The folder of the workspace, whose Cargo.toml has the profiles.
+    pub(crate) workspace: PathBuf,
     /// What cargo calls the library: the package's name, with underscores only.
     pub(crate) library: String,
     /// Where cargo puts what it builds.
@@ -137,6 +144,7 @@ impl Project {
             id: package.id.clone(),
             version: package.version.to_string(),
             manifest: package.manifest_path.clone().into(),
+            workspace: metadata.workspace_root.clone().into(),
             library: library.name.clone(),
             target: std::path::absolute(&target).with_context(|| format!("{} is no folder", target.display()))?,
             behind: behind(&metadata, package),

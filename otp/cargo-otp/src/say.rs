@@ -1,4 +1,4 @@
-//! What is told on standard error, in the form and the colours that cargo has: a word, then what it is about.
+//! Messages on standard error, in the form and the colours of cargo's messages: a word, then its subject.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -61,7 +61,7 @@ pub(crate) fn waits(what: &str, about: impl Display) {
     line(AnsiColor::BrightCyan, what, about);
 }
 
-/// A command that is started, for who wants to see them.
+/// A command that is started, shown if the user asked for commands.
 pub(crate) fn command(command: &std::process::Command) {
     if output().verbose > 0 {
         step("Running", format_args!("`{command:?}`"));
@@ -88,7 +88,7 @@ pub(crate) fn note(about: impl Display) {
     }
 }
 
-/// The error of who was told already, by a program that this one has run.
+/// An error that was reported already, by a program that this one has run.
 #[derive(Debug)]
 pub(crate) struct Told;
 

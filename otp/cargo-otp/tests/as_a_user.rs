@@ -1,4 +1,4 @@
-//! What a new user does: makes an application, builds it, runs it, sees a panic and the restart, adds to it.
+//! The first steps of a new user: making an application, building it, running it, a panic and the restart, adding to it.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::io::BufRead;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use common::{User, edit, said};
+use common::{InTime, User, edit, said, target};
 
 #[test]
 fn an_application_is_made_built_and_run() {
@@ -22,9 +22,9 @@ fn an_application_is_made_built_and_run() {
         text.replace("self.greeted += 1;", refusal)
     });
     assert!(user.done(&path, &["build"]).contains("the Erlang half"), "the source changed");
-    let talk = "timer:sleep(500), io:format(\"~ts~n\", [greeter:greet(greeter, <<\"A\">>)]), \
-                catch greeter:greet(greeter, <<\"nobody\">>), timer:sleep(200), \
-                io:format(\"~ts~n\", [greeter:greet(greeter, <<\"B\">>)]), init:stop().";
+    let talk = "timer:sleep(500), io:format(\"~ts~n\", [first_one_greeter:greet(first_one_greeter, <<\"A\">>)]), \
+                try first_one_greeter:greet(first_one_greeter, <<\"nobody\">>) catch exit:_ -> ended end, timer:sleep(200), \
+                io:format(\"~ts~n\", [first_one_greeter:greet(first_one_greeter, <<\"B\">>)]), init:stop().";
     let talk = format!("spawn(fun() -> {} end).", talk.trim_end_matches('.'));
     let said = user.done(&path, &["run", "--vm=-eval", &format!("--vm={talk}")]);
     assert_eq!(said.matches("the greeter is there").count(), 2, "{said}");
@@ -39,10 +39,38 @@ fn an_application_whose_root_panics_says_so_and_fails() {
     edit(&path.join("src/lib.rs"), |text| {
         text.replace("    one_for_one()", "    assert!(false, \"no tree today\");\n    one_for_one()")
     });
-    let output = user.cargo_otp(&path, &["run"]).output().expect("start cargo otp");
+    let output = user.cargo_otp(&path, &["run"]).output_in_time();
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("broken_one does not start") && said.contains("no tree today"), "{said}");
+}
+
+/// A VM has one module of a name, whatever application it is of; and one command line.
+#[test]
+fn applications_share_a_vm_and_each_has_its_own_modules_and_arguments() {
+    let user = User::new();
+    let host = user.application("host_one", "minimal");
+    for (name, template) in [("guest_one", "minimal"), ("guest_two", "cluster")] {
+        user.done(&user.application(name, template), &["build"]);
+    }
+    let path = |name: &str| format!("--vm={}", target().join(format!("otp/debug/{name}/ebin")).display());
+    let (one, two) = (path("guest_one"), path("guest_two"));
+    let said = |arguments: &str| {
+        let check = format!(
+            "--vm=spawn(fun() -> try timer:sleep(300), ok = application:start(guest_one), ok = application:load(guest_two), {arguments} \
+             ok = application:start(guest_two), io:format(\"missing ~p~n\", [guest_two_links:missing(links)]), \
+             [io:format(\"~ts~n\", [M:greet(M, <<\"A\">>)]) || M <- [host_one_greeter, guest_one_greeter, guest_one_greeter]] \
+             after init:stop() end end)."
+        );
+        user.done(&host, &["run", "--vm=-pa", &one, "--vm=-pa", &two, "--vm=-eval", &check, "--", "of the host"])
+    };
+    // The host's arguments are no nodes, with which guest_two would not start.
+    let without = said("");
+    assert!(without.contains("missing []"), "{without}");
+    assert_eq!(without.matches("You are number 1.").count(), 2, "{without}");
+    assert!(without.contains("You are number 2."), "{without}");
+    let with = said("application:set_env(guest_two, arguments, [\"guest_two@127.0.0.1\"]),");
+    assert!(with.contains("missing ['guest_two@127.0.0.1']"), "{with}");
 }
 
 /// A service with one more of each behaviour; its tree as the notes of `add` have it.
@@ -69,18 +97,18 @@ fn a_service_grows_and_is_documented() {
     });
     let tested = user.done(&path, &["test"]);
     assert!(tested.contains("test result: ok. 4 passed") && !tested.contains("warning"), "{tested}");
-    let check = "spawn(fun() -> timer:sleep(300), ledger:add(ledger, 5), {ok, 3} = store:put(samples, 3), \
-                 io:format(\"counted ~p~n\", [ledger:count(ledger)]), \
-                 kiln:work(kiln, <<\"cups\">>), io:format(\"done ~p~n\", [kiln:done(kiln)]), \
-                 ok = news:add_handler(news_events), gen_event:notify(news_events, {failed, #{why => <<\"wind\">>}}), \
-                 io:format(\"failed ~p~n\", [news:failures(news_events)]), init:stop() end).";
+    let check = "spawn(fun() -> timer:sleep(300), grown_one_ledger:add(ledger, 5), {ok, 3} = grown_one_store:put(samples, 3), \
+                 io:format(\"counted ~p~n\", [grown_one_ledger:count(ledger)]), \
+                 grown_one_kiln:work(kiln, <<\"cups\">>), io:format(\"done ~p~n\", [grown_one_kiln:done(kiln)]), \
+                 ok = grown_one_news:add_handler(news_events), gen_event:notify(news_events, {failed, #{why => <<\"wind\">>}}), \
+                 io:format(\"failed ~p~n\", [grown_one_news:failures(news_events)]), init:stop() end).";
     let said = user.done(&path, &["run", "--vm=-eval", &format!("--vm={check}")]);
     assert!(said.contains("counted 5\ndone 1\nfailed [<<\"wind\">>]\n"), "{said}");
     let page = user.done(&path, &["doc"]);
     let page = page.lines().find_map(|line| line.trim().strip_prefix("Generated ")).expect("a page");
     let page = fs::read_to_string(page).expect("the page of the Erlang modules");
     assert!(
-        page.contains("## ledger\n") && page.contains("add(server(), Number :: non_neg_integer()) -> ok."),
+        page.contains("## grown_one_ledger\n") && page.contains("add(server(), Number :: non_neg_integer()) -> ok."),
         "{page}"
     );
 }
@@ -125,7 +153,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
     fs::create_dir(folder.join("there")).expect("a folder");
     assert!(user.refused(folder, &["new", "there"]).contains("is there already"));
     assert!(user.refused(folder, &["build"]).contains("could not find `Cargo.toml`"));
-    let unknown = user.cargo_otp(folder, &["build", "--relaese"]).output().expect("start cargo otp");
+    let unknown = user.cargo_otp(folder, &["build", "--relaese"]).output_in_time();
     assert_eq!(unknown.status.code(), Some(2));
     assert!(said(&unknown).contains("--release"), "{}", said(&unknown));
 }

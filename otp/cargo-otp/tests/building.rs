@@ -6,8 +6,9 @@ use std::fs::{self, File};
 use std::io::BufRead;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
-use common::{Running, User, edit, lock, said, target};
+use common::{InTime, Running, User, edit, lock, said, target};
 
 #[test]
 fn all_that_is_wrong_in_the_settings_is_shown_before_anything_is_compiled() {
@@ -18,6 +19,31 @@ fn all_that_is_wrong_in_the_settings_is_shown_before_anything_is_compiled() {
     assert!(told.contains("otp.toml:2:1") && told.contains("did you mean `flags`?"), "{told}");
     assert!(told.contains("otp.toml:5:12") && told.contains("a number from 1 to 99"), "{told}");
     assert!(!told.contains("Compiling"), "{told}");
+}
+
+#[test]
+fn a_profile_that_aborts_is_refused_before_anything_is_compiled_and_by_the_library() {
+    let user = User::new();
+    let path = user.application("abort_one", "minimal");
+    let aborts = "\n[profile.dev]\npanic = \"abort\"\n\n[profile.vm]\ninherits = \"dev\"\npanic = \"unwind\"\n";
+    edit(&path.join("Cargo.toml"), |text| text + aborts);
+    let told = user.refused(&path, &["build"]);
+    assert!(
+        told.contains("[profile.dev] in ") && told.contains("abort_one/Cargo.toml says `panic = \"abort\"`"),
+        "{told}"
+    );
+    assert!(told.contains("would end the whole Erlang VM") && told.contains("`--profile vm`"), "{told}");
+    assert!(!told.contains("Compiling"), "{told}");
+    let variable = user.cargo_otp(&path, &["build", "--profile", "vm"]).env("CARGO_PROFILE_VM_PANIC", "abort").output();
+    let told = said(&variable.expect("start cargo otp"));
+    assert!(told.contains("the variable CARGO_PROFILE_VM_PANIC says `abort`"), "{told}");
+    // Who builds with cargo alone.
+    let cargo = user.in_its_place(Command::new(env!("CARGO")), &path).arg("check").output().expect("start cargo");
+    let told = said(&cargo);
+    assert!(!cargo.status.success() && told.contains("kizami-otp needs panic = \"unwind\""), "{told}");
+    // Its tests unwind, as all tests do.
+    let told = user.done(&path, &["test"]);
+    assert!(told.contains("test result: ok"), "{told}");
 }
 
 #[test]
@@ -56,7 +82,7 @@ fn two_behaviours_of_one_name_are_refused_with_their_places() {
     let path = user.application("double_one", "minimal");
     user.done(&path, &["add", "greeter"]);
     let told = user.refused(&path, &["build"]);
-    assert!(told.contains("two behaviours are called `greeter`"), "{told}");
+    assert!(told.contains("is called `double_one_greeter` in Erlang") && told.contains("module = "), "{told}");
     for file in ["src/greeter.rs", "src/lib.rs"] {
         let at = told.find(&format!("{file}:")).unwrap_or_else(|| panic!("no {file} in {told}"));
         let line: String = told[at + file.len() + 1..].chars().take_while(char::is_ascii_digit).collect();
@@ -70,7 +96,7 @@ fn two_behaviours_of_one_name_are_refused_with_their_places() {
 fn names_of_otp_are_refused() {
     let user = User::new();
     let path = user.application("named_one", "minimal");
-    edit(&path.join("src/lib.rs"), |text| text.replace("Greeter", "Queue"));
+    edit(&path.join("src/lib.rs"), |text| text.replace("#[gen_server]", "#[gen_server(module = \"queue\")]"));
     let told = user.refused(&path, &["build"]);
     assert!(told.contains("`queue` is a module of Erlang/OTP") && told.contains("of stdlib-"), "{told}");
 }
@@ -112,8 +138,7 @@ fn another_erlang_is_asked_and_refused_when_it_is_too_old() {
     let build = || {
         let others = std::env::var_os("PATH").expect("where programs are");
         let folders = std::env::join_paths([tools.clone()].into_iter().chain(std::env::split_paths(&others)));
-        let output = user.cargo_otp(&path, &["build"]).env("PATH", folders.expect("a path")).output();
-        said(&output.expect("start cargo otp"))
+        said(&user.cargo_otp(&path, &["build"]).env("PATH", folders.expect("a path")).output_in_time())
     };
     // The folder may be there from an earlier run of this test, and up to date.
     let _ = fs::remove_dir_all(target().join("otp/debug/aged_one"));
@@ -136,7 +161,7 @@ fn without_an_erlang_nothing_is_compiled() {
         symlink(cargo.with_file_name(name), tools.join(name)).expect("a link");
     }
     for arguments in [&["run"][..], &["test"], &["release"]] {
-        let output = user.cargo_otp(&path, arguments).env("PATH", &tools).output().expect("start cargo otp");
+        let output = user.cargo_otp(&path, arguments).env("PATH", &tools).output_in_time();
         let told = said(&output);
         assert!(told.contains("erl is not in PATH: install OTP 25 or newer") && !told.contains("Compiling"), "{told}");
     }
@@ -181,13 +206,13 @@ fn behaviours_may_come_from_crates_of_their_own() {
     let ebin = target().join("otp/debug/whole_one/ebin");
     let told = user.done(whole, &["build"]);
     assert!(told.contains("write `use far as _;` into lib.rs") && !told.contains("use near as _"), "{told}");
-    assert!(ebin.join("near.beam").is_file() && !ebin.join("far.beam").exists());
+    assert!(ebin.join("whole_one_near.beam").is_file() && !ebin.join("whole_one_far.beam").exists());
     edit(&whole.join("whole_one/src/lib.rs"), |text| format!("use far as _;\n{text}"));
     assert!(!user.done(whole, &["build"]).contains("use far as _"));
-    assert!(ebin.join("near.beam").is_file() && ebin.join("far.beam").is_file());
+    assert!(ebin.join("whole_one_near.beam").is_file() && ebin.join("whole_one_far.beam").is_file());
     // Both run: the one in the tree, and the other where Erlang starts it.
-    let both = "spawn(fun() -> timer:sleep(300), {ok, Far} = far:start_link(), \
-                io:format(\"~p~n\", [{near:ping(near), far:ping(Far)}]), init:stop() end).";
+    let both = "spawn(fun() -> timer:sleep(300), {ok, Far} = whole_one_far:start_link(), \
+                io:format(\"~p~n\", [{whole_one_near:ping(near), whole_one_far:ping(Far)}]), init:stop() end).";
     assert!(user.done(whole, &["run", "--vm=-eval", &format!("--vm={both}")]).contains("{1,1}\n"));
     let told = user.refused(&whole.join("near"), &["build"]);
     assert!(told.contains("`near` makes no library for a VM") && told.contains("`-p whole_one` is meant"), "{told}");

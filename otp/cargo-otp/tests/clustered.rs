@@ -1,13 +1,12 @@
-//! Several nodes of one application, as a user starts them: one terminal for each.
+//! Clusters: several nodes of one application, started as a user starts them, each in a terminal of its own.
 
 mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Running, User, said, skipped};
+use common::{InTime, Running, Signal, User, certificates, said, skipped};
 
 const ALL: [&str; 4] = ["--", "a@127.0.0.1", "b@127.0.0.1", "c@127.0.0.1"];
 
@@ -22,7 +21,8 @@ fn ask(user: &User, path: &Path, name: &str, expression: &str) -> String {
 /// Waits until a node knows of so many visits.
 fn knows(user: &User, path: &Path, name: &str, total: &str) {
     let began = Instant::now();
-    while ask(user, path, name, "visits:total(visits)") != total {
+    let application = path.file_name().and_then(|name| name.to_str()).expect("a name");
+    while ask(user, path, name, &format!("{application}_visits:total(visits)")) != total {
         assert!(began.elapsed() < Duration::from_secs(100), "{name} never knew of {total} visits");
     }
 }
@@ -31,7 +31,7 @@ fn knows(user: &User, path: &Path, name: &str, total: &str) {
 fn three_nodes_count_together_and_one_that_was_killed_hears_what_it_had_counted() {
     let user = User::new();
     let path = user.application("shared_one", "cluster");
-    let wrong = user.cargo_otp(&path, &["run", "--", "b"]).output().expect("start cargo otp");
+    let wrong = user.cargo_otp(&path, &["run", "--", "b"]).output_in_time();
     assert!(wrong.status.code() == Some(1) && said(&wrong).contains("b is no node"), "{}", said(&wrong));
     let (mut a, mut b) = (node(&user, &path, "a"), node(&user, &path, "b"));
     a.says("b@127.0.0.1 is there");
@@ -39,11 +39,11 @@ fn three_nodes_count_together_and_one_that_was_killed_hears_what_it_had_counted(
     let mut c = node(&user, &path, "c");
     a.says("c@127.0.0.1 is there");
     b.says("c@127.0.0.1 is there");
-    ask(&user, &path, "a", "visits:visit(visits)");
-    ask(&user, &path, "c", "visits:visit(visits)");
-    ask(&user, &path, "c", "visits:visit(visits)");
+    ask(&user, &path, "a", "shared_one_visits:visit(visits)");
+    ask(&user, &path, "c", "shared_one_visits:visit(visits)");
+    ask(&user, &path, "c", "shared_one_visits:visit(visits)");
     ["a", "b", "c"].iter().for_each(|name| knows(&user, &path, name, "3"));
-    c.signal("KILL");
+    c.signal(Signal::KILL);
     assert_eq!(c.ends(), None);
     a.says("c@127.0.0.1 is gone");
     let again = node(&user, &path, "c");
@@ -58,12 +58,9 @@ fn nodes_talk_by_tls_where_otp_toml_says_so() {
     let path = user.application("secret_one", "cluster");
     fs::write(path.join("otp.toml"), "[vm]\ntls = \"tls.conf\"\n").expect("settings");
     assert!(user.refused(&path, &["run"]).contains("there is no file"));
-    let mut erl = Command::new("erl");
-    let made = erl.args(["-noshell", "-eval", CERTIFICATES]).current_dir(&path).output().expect("start erl");
-    if said(&made).contains("no ssl") {
+    if !certificates(&path) {
         return skipped("nodes that talk by TLS: Erlang's application ssl is not installed (Debian's erlang-ssl)");
     }
-    assert!(made.status.success(), "{}", said(&made));
     let right = fs::read(path.join("tls.conf")).expect("the settings");
     for (wrong, told) in [
         ("[{server, []}, {client, []}", "syntax error"),
@@ -79,24 +76,12 @@ fn nodes_talk_by_tls_where_otp_toml_says_so() {
     a.says("b@127.0.0.1 is there");
     b.says("a@127.0.0.1 is there");
     assert_eq!(ask(&user, &path, "a", "init:get_argument(proto_dist)"), "{ok,[[\"inet_tls\"]]}");
-    ask(&user, &path, "a", "visits:visit(visits)");
+    ask(&user, &path, "a", "secret_one_visits:visit(visits)");
     knows(&user, &path, "b", "1");
     // Who does not talk by it is not let in, with the right cookie: here, a console of elsewhere.
     let elsewhere = ["console", "--name", "a", "--eval", "node()"];
-    let output = user.cargo_otp(user.folder.path(), &elsewhere).output().expect("start cargo otp");
+    let output = user.cargo_otp(user.folder.path(), &elsewhere).output_in_time();
     assert!(output.status.code() == Some(3) && said(&output).contains("cannot be reached"), "{}", said(&output));
     assert!(user.refused(&path, &["release"]).contains("a release takes no `tls`"));
     drop((a, b));
 }
-
-/// Two authorities, a certificate of each, and the settings that let in who has one of them and nobody else.
-const CERTIFICATES: &str = r#"
-    code:which(inet_tls_dist) =:= non_existing andalso begin io:format("no ssl~n"), halt() end,
-    Here = {'Extension', {2, 5, 29, 17}, false, [{iPAddress, <<127, 0, 0, 1>>}, {dNSName, "127.0.0.1"}]},
-    Chain = fun(Extensions) -> #{root => [], intermediates => [], peer => Extensions} end,
-    #{server_config := Server, client_config := Client} = public_key:pkix_test_data(
-        #{server_chain => Chain([{extensions, [Here]}]), client_chain => Chain([])}),
-    Settings = [{server, [{verify, verify_peer}, {fail_if_no_peer_cert, true} | Server]},
-                {client, [{verify, verify_peer} | Client]}],
-    ok = file:write_file("tls.conf", io_lib:format("~w.~n", [Settings])),
-    halt()."#;

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::BufRead;
 use std::path::Path;
 
-use common::{Running, User, said, soon};
+use common::{InTime, Running, Signal, User, said, soon};
 
 /// Prints the process of the VM, before the application starts.
 const PID: [&str; 2] = ["--vm=-eval", "--vm=io:format(\"pid ~s~n\", [os:getpid()])."];
@@ -16,7 +16,7 @@ fn it_runs_until_it_is_told_to_end() {
     let user = User::new();
     let path = user.application("long_one", "minimal");
     let mut running = user.run(&path, &[]);
-    running.signal("TERM");
+    running.signal(Signal::TERM);
     assert_eq!(running.ends(), Some(0), "it ended in order");
 }
 
@@ -27,7 +27,7 @@ fn it_ends_too_when_it_is_told_while_it_starts() {
     let mut running = Running::start(&mut user.cargo_otp(&path, &["run"]));
     let mut lines = running.errors().lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("Running early_one")));
-    running.signal("TERM");
+    running.signal(Signal::TERM);
     // In order, or by the signal itself where the VM did not know yet what to do with it.
     let status = running.ends();
     assert!(matches!(status, Some(0 | 143)), "{status:?}: {:?}", lines.collect::<Vec<_>>());
@@ -39,9 +39,9 @@ fn a_second_interrupt_kills_what_does_not_end() {
     let path = user.application("deaf_one", "minimal");
     let mut running = user.run(&path, &["--vm=-eval", "--vm=sys:suspend(erl_signal_server)."]);
     let mut lines = running.errors().lines().map_while(Result::ok);
-    running.signal("INT");
+    running.signal(Signal::INT);
     assert!(lines.any(|line| line.contains("Stopping deaf_one")));
-    running.signal("INT");
+    running.signal(Signal::INT);
     assert_eq!(running.ends(), Some(128 + 9));
 }
 
@@ -49,7 +49,7 @@ fn a_second_interrupt_kills_what_does_not_end() {
 fn what_the_vm_ends_with_is_passed_on() {
     let user = User::new();
     let path = user.application("sad_one", "minimal");
-    let output = user.cargo_otp(&path, &["run", "--vm=-eval", "--vm=halt(7)."]).output().expect("start cargo otp");
+    let output = user.cargo_otp(&path, &["run", "--vm=-eval", "--vm=halt(7)."]).output_in_time();
     assert_eq!(output.status.code(), Some(7), "{}", said(&output));
 }
 
@@ -60,7 +60,7 @@ fn no_vm_is_left_behind() {
     let mut running = Running::start(&mut user.cargo_otp(&path, &["run", PID[0], PID[1]]));
     let pid = running.says("pid ").trim().trim_start_matches("pid ").to_owned();
     assert!(Path::new("/proc").join(&pid).exists());
-    running.signal("KILL");
+    running.signal(Signal::KILL);
     assert_eq!(running.ends(), None);
     soon("the VM ends too", || !Path::new("/proc").join(&pid).exists());
 }
@@ -73,13 +73,16 @@ fn a_console_reaches_what_runs_without_being_told_where() {
     assert!(user.refused(&path, &["console", "-e", "node()"]).contains("no node near_one@127.0.0.1 runs here"));
     let running = user.run(&path, &[]);
     let ask = |expression: &str| user.done(&path, &["console", "--eval", expression]);
-    assert_eq!(ask("greeter:greet(greeter, <<\"you\">>)."), "<<\"Hello, you! You are number 1.\">>\n");
+    assert_eq!(
+        ask("near_one_greeter:greet(near_one_greeter, <<\"you\">>)."),
+        "<<\"Hello, you! You are number 1.\">>\n"
+    );
     assert_eq!(
         ask("X = erlang:system_info(schedulers), io:format(\"~p~n\", [X]), node()"),
         "1\n'near_one@127.0.0.1'\n"
     );
     let fails = |arguments: &[&str]| {
-        let output = user.cargo_otp(&path, &[&["console"], arguments].concat()).output().expect("start cargo otp");
+        let output = user.cargo_otp(&path, &[&["console"], arguments].concat()).output_in_time();
         (output.status.code(), said(&output))
     };
     let (code, wrong) = fails(&["-e", "foo bar"]);
@@ -89,10 +92,10 @@ fn a_console_reaches_what_runs_without_being_told_where() {
     for (expression, why) in [
         ("foo:bar()", "error: undefined function foo:bar/0\n"),
         ("throw(it)", "error: exception throw: it\n"),
-        ("greeter:greet(nobody, <<>>)", "error: exception exit: {noproc,{gen_server,call,[nobody,"),
+        ("near_one_greeter:greet(nobody, <<>>)", "error: exception exit: {noproc,{gen_server,call,[nobody,"),
         (
-            "greeter:greet(greeter, 5)",
-            "error: {refused,<<\"expected a binary in UTF-8 at greet, element 2\">>}\n  in function  greeter:call/2 (greeter.erl, line ",
+            "near_one_greeter:greet(near_one_greeter, 5)",
+            "error: {refused,<<\"expected a binary in UTF-8 at greet, element 2\">>}\n  in function  near_one_greeter:call/3 (near_one_greeter.erl",
         ),
         (" ", "error: there is nothing to evaluate\n"),
     ] {

@@ -1,4 +1,4 @@
-//! The first steps as README.md has them, done as they stand there: each command, and what it is said to print.
+//! The first steps of README.md, run as they stand there: each command, and the output that README.md gives for it.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use common::{Running, User, said};
+use common::{InTime, Running, Signal, User, said};
 
 /// The commands, and what each prints.
 fn steps() -> Vec<(String, Option<String>)> {
@@ -70,7 +70,7 @@ fn follow(install: bool) {
             application.says(&printed.expect("what it prints"));
             running = Some(application);
         } else {
-            let output = shell(&folder, &command).output().expect("start a shell");
+            let output = shell(&folder, &command).output_in_time();
             let said = said(&output);
             match printed {
                 Some(printed) => assert!(said.contains(&printed), "{command}: {said}"),
@@ -81,7 +81,7 @@ fn follow(install: bool) {
     }
     let mut running = running.expect("it ran");
     running.says("the greeter is there");
-    running.signal("TERM");
+    running.signal(Signal::TERM);
     assert_eq!(running.ends(), Some(0));
 }
 

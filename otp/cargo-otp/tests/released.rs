@@ -1,4 +1,4 @@
-//! Releases: that they run where there is nothing but them and the C library.
+//! Releases: a release runs where there is nothing but the release and the C library.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Running, User, said, skipped, target};
+use common::{InTime, Running, User, said, skipped, target};
 
 /// A container that holds one folder, as /app, and the libraries of libc.
 struct Container {
@@ -34,7 +34,7 @@ impl Container {
         // The VM is linked with libc, so what ldd says of it is where libc is.
         let vm = fs::read_dir(folder).expect("the release").flatten().map(|entry| entry.path().join("bin/beam.smp"));
         let vm = vm.into_iter().find(|vm| vm.is_file()).expect("the VM");
-        let output = Command::new("ldd").arg(vm).output().expect("start ldd");
+        let output = Command::new("ldd").arg(vm).output_in_time();
         let paths = said(&output);
         let paths = paths.split_whitespace().filter(|word| word.starts_with('/'));
         let of_libc = |path: &&str| {
@@ -66,7 +66,7 @@ impl Container {
     }
 
     fn says(&self, arguments: &[&str]) -> String {
-        let output = self.command(arguments).output().expect("start bwrap");
+        let output = self.command(arguments).output_in_time();
         assert!(output.status.success(), "{arguments:?}: {}", said(&output));
         said(&output)
     }
@@ -102,13 +102,13 @@ fn a_release_runs_where_there_is_nothing_else() {
     assert_eq!(container.says(&[app, "version"]), "boxed_one 0.1.0\n");
     let mut running = Running::start(&mut container.command(&[app, "foreground", "--", "an argument"]));
     running.says("the greeter is there");
-    let greeting = container.says(&[app, "eval", "greeter:greet(greeter, <<\"you\">>)"]);
+    let greeting = container.says(&[app, "eval", "boxed_one_greeter:greet(boxed_one_greeter, <<\"you\">>)"]);
     assert_eq!(greeting, "<<\"Hello, you! You are number 1.\">>\n");
     assert_eq!(container.says(&[app, "eval", "init:get_plain_arguments()"]), "[\"an argument\"]\n");
     assert!(container.says(&[app, "pid"]).trim().parse::<u32>().is_ok());
     assert_eq!(container.says(&[app, "stop"]), "");
     assert_eq!(running.ends(), Some(0), "it ended in order");
-    let none = container.command(&[app, "stop"]).output().expect("start bwrap");
+    let none = container.command(&[app, "stop"]).output_in_time();
     assert!(!none.status.success() && said(&none).contains("does not run here"), "{}", said(&none));
 }
 
@@ -138,9 +138,9 @@ fn a_release_may_be_made_for_an_erlang_that_is_there() {
     running.says("the greeter is there");
     let ask = "{application:get_env(lean_one, greeting), os:getenv(\"LEAN\"), erlang:system_info(process_limit), \
                lists:keymember(sasl, 1, application:which_applications())}";
-    let second = lean(&["foreground"]).output().expect("start it");
+    let second = lean(&["foreground"]).output_in_time();
     assert!(said(&second).contains("lean_one@127.0.0.1 runs here already"), "{}", said(&second));
-    let output = lean(&["eval", ask]).output().expect("start it");
+    let output = lean(&["eval", ask]).output_in_time();
     assert_eq!(said(&output), "{{ok,\"hi there\"},\"a b\",65536,true}\n");
     assert!(lean(&["stop"]).status().expect("start it").success());
     assert_eq!(running.ends(), Some(0));

@@ -1,4 +1,4 @@
-//! Every template as it comes: what is made of it is formatted, compiles without a warning, and passes the tests that it has.
+//! Templates: the application that each template makes is formatted, compiles without a warning, and passes its own tests.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{User, said};
+use common::{InTime, User, said};
 
 /// The templates are the folders there; no other list is needed here either.
 fn templates() -> Vec<String> {
@@ -31,7 +31,7 @@ fn what_is_made_of_a_template_passes_its_own_tests() {
         let inside = user.done(&path, &["test"]);
         assert!(!inside.contains("warning") && !inside.contains("running 0"), "{template}: {inside}");
         let mut cargo = user.in_its_place(Command::new(env!("CARGO")), &path);
-        let output = cargo.args(["test", "--offline"]).output().expect("start cargo");
+        let output = cargo.args(["test", "--offline"]).output_in_time();
         let plain = said(&output);
         assert!(output.status.success() && !plain.contains("warning"), "{template}: {plain}");
     }
@@ -41,9 +41,9 @@ fn what_is_made_of_a_template_passes_its_own_tests() {
 fn a_machine_is_asked_and_its_time_is_over() {
     let user = User::new();
     let path = user.application("watered_one", "statem");
-    let talk = "spawn(fun() -> timer:sleep(300), ok = valve:give(garden, 10), valve:flowed(garden, 4), \
-                io:format(\"~p and ~p~n\", [valve:state(garden), valve:state(greenhouse)]), \
-                valve:flowed(garden, 6), io:format(\"~p~n\", [valve:given(garden)]), init:stop() end).";
+    let talk = "spawn(fun() -> timer:sleep(300), ok = watered_one_valve:give(garden, 10), watered_one_valve:flowed(garden, 4), \
+                io:format(\"~p and ~p~n\", [watered_one_valve:state(garden), watered_one_valve:state(greenhouse)]), \
+                watered_one_valve:flowed(garden, 6), io:format(\"~p~n\", [watered_one_valve:given(garden)]), init:stop() end).";
     let said = user.done(&path, &["run", "--vm=-eval", &format!("--vm={talk}")]);
     assert!(said.contains("{open,#{left => 6}} and closed\n") && said.contains("\n10\n"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! Tests inside of a VM: `cargo otp test`, as its users have it.
+//! Tests in a VM: `cargo otp test`, run as users run it.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Running, User, edit, said, soon};
+use common::{InTime, Running, Signal, User, edit, said, soon};
 
 const TESTS: &str = "
 #[cfg(test)]
@@ -16,7 +16,7 @@ mod more {
 
     #[otp::test]
     async fn the_root_has_started_it() {
-        let greeter = otp::Server::<Greeter>::named(\"greeter\");
+        let greeter = otp::Server::<Greeter>::named(concat!(env!(\"CARGO_PKG_NAME\"), \"_greeter\"));
         assert!(greeter.greet(\"Ada\".into()).await.is_ok(), \"no greeter\");
     }
 
@@ -81,7 +81,7 @@ fn tests_run_in_a_vm_and_are_told_of_as_cargo_tells_them() {
         )
     });
     edit(&path.join("src/lib.rs"), |text| text + TESTS);
-    let failed = user.cargo_otp(&path, &["test"]).output().expect("start cargo otp");
+    let failed = user.cargo_otp(&path, &["test"]).output_in_time();
     let text = said(&failed);
     assert_eq!(failed.status.code(), Some(101), "{text}");
     for line in [
@@ -102,7 +102,7 @@ fn tests_run_in_a_vm_and_are_told_of_as_cargo_tells_them() {
     assert!(text.contains("test result: ok. 3 passed; 0 failed; 1 ignored;"), "{text}");
     let text = user.done(&path, &["test", "--", "--list"]);
     assert!(text.contains("more::it_is_left_out: test\n") && !text.contains("running"), "{text}");
-    let failed = user.cargo_otp(&path, &["test", "left_out", "--", "--ignored"]).output().expect("start cargo otp");
+    let failed = user.cargo_otp(&path, &["test", "left_out", "--", "--ignored"]).output_in_time();
     assert!(failed.status.code() == Some(101) && said(&failed).contains("as it should be"), "{}", said(&failed));
     // Ctrl-C ends them, with their VM.
     // Who starts this in the background may have it pass over Ctrl-C, and with it what is started here.
@@ -112,7 +112,7 @@ fn tests_run_in_a_vm_and_are_told_of_as_cargo_tells_them() {
     edit(&path.join("src/lib.rs"), |text| text + "\n#[cfg(test)]\nmod slow;\n");
     let mut long = Running::start(long.process_group(0));
     let pid = long.says("pid ").trim().trim_start_matches("pid ").to_owned();
-    long.signal_all("INT");
+    long.signal_all(Signal::INT);
     let rest = long.rest();
     assert!(long.ends().is_none() && !rest.contains("BREAK"), "{rest}");
     soon("the VM ends too", || !Path::new("/proc").join(&pid).exists());
@@ -121,7 +121,7 @@ fn tests_run_in_a_vm_and_are_told_of_as_cargo_tells_them() {
     let text = user.done(&path, &["test", "--no-run", "-v"]);
     assert!(text.contains("Fresh tried") && !text.contains("the Erlang half"), "{text}");
     let mut cargo = user.in_its_place(Command::new(env!("CARGO")), &path);
-    let output = cargo.args(["test", "--offline"]).output().expect("start cargo");
+    let output = cargo.args(["test", "--offline"]).output_in_time();
     assert!(output.status.success(), "{}", said(&output));
     assert!(said(&output).contains("test more::the_root_has_started_it ... ignored, in an Erlang VM: cargo otp test"));
     assert!(said(&output).contains("1 passed; 0 failed; 6 ignored"), "{}", said(&output));

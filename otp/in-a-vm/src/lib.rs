@@ -1,14 +1,14 @@
-//! What the tests of applications in a real Erlang VM have in common: the application compiled into a folder, programs that are
-//! to succeed, and an epmd of a test's own.
+//! Help for tests of applications in a real Erlang VM: the application compiled into a folder, programs that must succeed, and an
+//! epmd of a test's own.
 //!
-//! Users have `cargo otp test`; this is for tests that look at the library from Erlang, or start VMs in ways of their own. A test
-//! names its application (`use counter as _;`), so that its behaviours are linked in and can be asked for.
+//! Users have `cargo otp test`. This crate is for tests that look at the library from Erlang, or start VMs in ways of their own.
+//! A test names its application (`use counter as _;`), so that the application's behaviours are linked in and can be asked for.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -42,25 +42,50 @@ pub fn compiled_as(library: &str, native: &str, more: &[(&str, &str)]) -> TempDi
 /// More than any program of a test takes on a slow machine.
 pub const LONG: Duration = Duration::from_secs(600);
 
-/// What a program prints that is to succeed, in this folder.
+/// The output of a program that runs in this folder and must succeed.
 pub fn run(folder: &Path, command: &mut Command) -> String {
     run_within(folder, command, LONG)
 }
 
-/// The same for one that may take so long.
+/// The same for a program that may take so long.
 pub fn run_within(folder: &Path, command: &mut Command, time: Duration) -> String {
-    let started = command.current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = started.expect("erlc and erl, of Debian's package erlang-base");
-    let limit = Limit::of(&child, time);
-    let output = child.wait_with_output().expect("what it says");
-    let end = if limit.is_over() { format!("it was killed after {time:?}") } else { output.status.to_string() };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    let beginning: String = text.chars().take(20_000).collect();
-    assert!(output.status.success(), "{end}: {beginning}");
+    let output = ended_within(command.current_dir(folder), time);
+    let text = said(&output);
+    assert!(output.status.success(), "{}: {}", output.status, beginning(&text));
     text
 }
 
-/// Kills a program whose time is over, so that one that hangs is a failure and says how far it came.
+/// What a program said, on either output.
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(20_000).collect()
+}
+
+/// Programs that a test waits for: one that hangs fails the test and shows how far it came.
+pub trait InTime {
+    /// As [`Command::output`], for no longer than [`LONG`].
+    fn output_in_time(&mut self) -> Output;
+}
+
+impl InTime for Command {
+    fn output_in_time(&mut self) -> Output {
+        ended_within(self, LONG)
+    }
+}
+
+fn ended_within(command: &mut Command, time: Duration) -> Output {
+    let started = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = started.unwrap_or_else(|why| panic!("start {}: {why}", command.get_program().display()));
+    let limit = Limit::of(&child, time);
+    let output = child.wait_with_output().expect("what it says");
+    assert!(!limit.is_over(), "{command:?} was killed after {time:?}: {}", beginning(&said(&output)));
+    output
+}
+
+/// Kills a program whose time is over, so that a program that hangs fails the test and shows how far it came.
 #[derive(Debug)]
 pub struct Limit {
     over: mpsc::Sender<()>,
@@ -85,7 +110,7 @@ impl Limit {
     }
 }
 
-/// Nodes of a test know each other by a daemon of their own, and no others.
+/// An epmd of a test's own: the nodes of the test know each other by it, and no other nodes.
 #[derive(Debug)]
 pub struct Epmd {
     daemon: Child,
@@ -116,7 +141,29 @@ impl Drop for Epmd {
     }
 }
 
-/// Names what could not be tested, for whoever runs the tests.
+/// Writes `tls.conf` into the folder: settings of TLS with which a node lets in the nodes that have them too, and nobody else.
+/// `false` where Erlang has no TLS.
+pub fn certificates(folder: &Path) -> bool {
+    let said = run(folder, Command::new("erl").args(["-noshell", "-eval", CERTIFICATES]));
+    !said.contains("no ssl")
+}
+
+/// Makes two authorities and a certificate of each: a node shows one of them when it is connected to, and the other when it
+/// connects. The digests and keys that OTP takes unless told are those of old tests, which TLS refuses since OTP 27.
+const CERTIFICATES: &str = r#"
+    code:which(inet_tls_dist) =:= non_existing andalso begin io:format("no ssl~n"), halt() end,
+    {ok, _} = application:ensure_all_started(ssl),
+    Here = {'Extension', {2, 5, 29, 17}, false, [{iPAddress, <<127, 0, 0, 1>>}, {dNSName, "127.0.0.1"}]},
+    Strong = [{digest, sha256}, {key, {namedCurve, secp256r1}}],
+    Chain = fun(Extensions) -> #{root => Strong, intermediates => [], peer => Extensions ++ Strong} end,
+    #{server_config := Server, client_config := Client} = public_key:pkix_test_data(
+        #{server_chain => Chain([{extensions, [Here]}]), client_chain => Chain([])}),
+    Settings = [{server, [{verify, verify_peer}, {fail_if_no_peer_cert, true} | Server]},
+                {client, [{verify, verify_peer} | Client]}],
+    ok = file:write_file("tls.conf", io_lib:format("~w.~n", [Settings])),
+    halt()."#;
+
+/// Prints what could not be tested.
 pub fn skipped(what: &str) {
     eprintln!("skipped: {what}");
     if let Some(list) = std::env::var_os("KIZAMI_SKIPPED") {

@@ -1,4 +1,4 @@
-//! A machine with every callback and every action.
+//! A state machine with every callback and every action.
 
 use std::time::{Duration, Instant};
 

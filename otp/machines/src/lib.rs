@@ -1,4 +1,4 @@
-//! State machines and event handlers that use every callback and every action, each in the plainest way that shows it.
+//! State machines and event handlers that use every callback and every action, each in the simplest way that shows it.
 
 mod job;
 mod phase;

@@ -1,4 +1,4 @@
-//! A machine whose data has a form in Erlang, and that is used from Rust.
+//! A state machine whose data has a form in Erlang, used from Rust.
 
 use otp::{Data, Init, Step, gen_statem};
 

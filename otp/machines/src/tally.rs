@@ -1,4 +1,4 @@
-//! Handlers of events with every callback, and a server that uses a manager from Rust.
+//! Event handlers with every callback, and a server that uses an event manager from Rust.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Asks a library for its Erlang half, by loading it and calling what `otp::application!` put there.
+//! Asking a library for its Erlang half: the library is loaded, and the function that `otp::application!` has put there is
+//! called.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Has cargo compile the application's library.
+//! Compiling the application's library with cargo.
 
 use std::fs;
 use std::io::BufReader;
@@ -8,10 +8,11 @@ use std::process::Stdio;
 use anyhow::{Context, Result};
 use cargo_metadata::Message;
 
+use super::harness;
 use crate::project::{Project, What};
-use crate::{harness, say};
+use crate::say;
 
-/// What is made of a package.
+/// The purpose of a build: running the application, or its tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Run,

@@ -1,14 +1,16 @@
-//! Has cargo compile a library with its tests in it, as one that a VM loads.
+//! Compiling a library with its tests in it, as a library that a VM loads.
 //!
-//! Cargo compiles the tests of a library to a program, which no VM can load, and has no flag for another way. It has one for
-//! another compiler, though: as `RUSTC_WORKSPACE_WRAPPER` this program gets each call of rustc about the workspace, and where
-//! that asks for the library's tests, has it make a library with `cfg(test)` instead. All else stays cargo's: features,
-//! profiles, dev-dependencies, and that nothing is compiled twice. Cargo keeps what a wrapper makes apart from what rustc makes
-//! without, so an ordinary build finds its own.
+//! Cargo compiles the tests of a library to a program, which no VM can load, and has no flag for another kind of crate. It has
+//! one for another compiler, though: named in `RUSTC_WORKSPACE_WRAPPER`, this program gets each call of rustc for the workspace.
+//! A call that would compile the library's tests to a program is changed to make a library with `cfg(test)` instead. Everything
+//! else stays cargo's: features, profiles, dev-dependencies, and that nothing is compiled twice. Cargo keeps the output of a
+//! wrapper apart from the output of rustc alone, so an ordinary build finds its own.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+
+use crate::exit::{FAILED, code};
 
 /// The name of the library whose tests are meant; set for this program as the wrapper.
 pub(crate) const VARIABLE: &str = "CARGO_OTP_TESTS_OF";
@@ -20,10 +22,10 @@ pub(crate) fn instead_of_rustc() -> Option<ExitCode> {
     let rustc = arguments.next()?;
     let status = Command::new(rustc).args(changed(arguments.collect(), &library)).status();
     Some(match status {
-        Ok(status) => crate::run::code(status),
+        Ok(status) => code(status),
         Err(error) => {
             eprintln!("error: cannot start rustc: {error}");
-            ExitCode::from(crate::FAILED)
+            ExitCode::from(FAILED)
         }
     })
 }

@@ -1,4 +1,4 @@
-//! One build of an application at a time, also when two are started beside each other.
+//! The build lock: an application is built once at a time, also when two builds are started beside each other.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;

@@ -1,9 +1,16 @@
-//! From sources to a folder that an Erlang VM runs.
+//! Builds: from sources to a folder that an Erlang VM runs.
 //!
-//! `target/otp/PROFILE/APP/` holds `src`, the generated Erlang, and `ebin`, what the VM loads: the modules, the resource file
-//! and the library, which bears a name made of its content. So a changed one can be loaded beside the running one. The file
-//! `built` says what the folder was made of, and while that is the same nothing is made again. The folder is made anew beside
-//! the old one and changes places with it in one step, so whoever starts a VM from it finds one or the other.
+//! `target/otp/PROFILE/APP/` holds `src`, the generated Erlang, and `ebin`, the files that the VM loads: the modules, the
+//! resource file and the library, whose name is made of its content. So a changed library can be loaded beside the running one.
+//! The file `built` says what the folder was made from; while that is the same, nothing is made again. A new folder is made
+//! beside the old one, and the two change places in one step, so a VM that is started from the folder finds one or the other,
+//! complete.
+
+mod ask;
+mod compile;
+mod harness;
+mod lock;
+mod profile;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +19,14 @@ use anyhow::{Context, Result};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
-use crate::compile::Purpose;
+pub(crate) use harness::instead_of_rustc;
+
 use crate::config::Config;
 use crate::erlang::{self, Erlang};
-use crate::lock::Lock;
 use crate::project::{Project, What};
-use crate::{ask, compile, names, say};
+use crate::{names, say};
+use compile::Purpose;
+use lock::Lock;
 
 /// An application that can be run.
 #[derive(Debug)]
@@ -34,7 +43,7 @@ pub(crate) struct Built {
     pub(crate) lock: Lock,
 }
 
-/// What a folder was made of.
+/// The inputs that a folder was made from.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 struct Origin {
     native: String,
@@ -42,7 +51,7 @@ struct Origin {
     tool: String,
 }
 
-/// What was made of it.
+/// The record of a build, in the file `built`.
 #[derive(Serialize, Deserialize)]
 struct Record {
     origin: Origin,
@@ -61,6 +70,10 @@ pub(crate) fn build_tests(what: &What) -> Result<Built> {
 fn made(what: &What, purpose: Purpose) -> Result<Built> {
     let project = Project::find(what)?;
     let config = Config::read(project.folder())?;
+    // Cargo has tests unwind whatever the profile says.
+    if purpose == Purpose::Run {
+        profile::unwinds(what, &project)?;
+    }
     // Without an Erlang it need not be compiled.
     let erlang = erlang::key()?;
     let output = project.output();

@@ -1,4 +1,4 @@
-//! Adds a behaviour to an application: a file of its own, and the line of lib.rs that names it.
+//! `cargo otp add`: adds a behaviour to an application, as a file of its own and a line of lib.rs that names it.
 
 use std::fs;
 
@@ -6,14 +6,16 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use otp::generate::in_application;
+
+use super::templates::{Values, as_type, behaviour, behaviours};
 use crate::erlang::Erlang;
 use crate::project::{Project, What};
-use crate::templates::{Values, as_type, behaviour, behaviours};
 use crate::{names, say};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Addition {
-    /// The name of the module, in Rust and in Erlang
+    /// The name of the module in Rust; in Erlang the application's name stands in front
     name: String,
     /// Which behaviour of OTP it is
     #[arg(short, long, value_name = "BEHAVIOUR", default_value = "gen_server", alias = "behavior",
@@ -39,7 +41,9 @@ pub(crate) fn add(what: &What, addition: &Addition) -> Result<()> {
     let Addition { name, behaviour: kind } = addition;
     let project = Project::find(what)?;
     let erlang = Erlang::known(&project.output().join("erlang.json")).ok();
-    names::may_be_called(name, "a behaviour", erlang.as_ref())?;
+    names::may_be_called(name, "a behaviour", None)?;
+    let module = in_application(&project.name, name);
+    names::may_be_called(&module, "the module of a behaviour", erlang.as_ref())?;
     let source = project.folder().join("src");
     let (lib, file) = (source.join("lib.rs"), source.join(format!("{name}.rs")));
     let before = fs::read_to_string(&lib).with_context(|| format!("cannot read {}", lib.display()))?;
@@ -55,7 +59,7 @@ pub(crate) fn add(what: &What, addition: &Addition) -> Result<()> {
         let _ = fs::remove_file(&file);
         return Err(error).with_context(|| format!("cannot write {}", lib.display()));
     }
-    say::step("Added", format_args!("{kind} `{name}` in {}", file.display()));
+    say::step("Added", format_args!("{kind} `{module}` in {}", file.display()));
     say::note(next(kind, name));
     Ok(())
 }

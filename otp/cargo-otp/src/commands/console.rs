@@ -1,16 +1,17 @@
-//! Reaches a node that runs: with a shell, or with expressions.
+//! `cargo otp console`: reaches a running node, with a shell or with expressions.
 
 use std::io::IsTerminal;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::config::Config;
-use crate::node::{LOOPBACK, Naming, Node, must_run};
+use crate::exit::code;
+use crate::node::{Naming, Node, full, must_run, own};
 use crate::project::{Project, What};
-use crate::run::{code, spawn};
+use crate::vm::spawn;
 use crate::{erlang, remote, say};
 
 #[derive(Args, Clone, Debug, Default)]
@@ -60,21 +61,4 @@ fn meant(what: &What, reach: &Reach) -> Result<Node> {
         bail!("otp.toml gives the node no name (name = false), so nothing can reach it");
     };
     Ok(Node { name: full(&node), ..node })
-}
-
-/// A name for the console's own node, which is there as long as this process.
-pub(crate) fn own(node: &Node) -> String {
-    let own = format!("cargo_otp_{}", std::process::id());
-    // A long name must have a host; where a node does not listen, nobody looks at which.
-    if node.short { own } else { format!("{own}@{LOOPBACK}") }
-}
-
-/// With the host, which a short name lacks.
-pub(crate) fn full(node: &Node) -> String {
-    if node.name.contains('@') {
-        return node.name.clone();
-    }
-    let host = Command::new("hostname").arg("-s").output().ok();
-    let host = host.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    format!("{}@{}", node.name, host.filter(|host| !host.is_empty()).unwrap_or_else(|| "localhost".into()))
 }

@@ -1,4 +1,5 @@
-//! Documentation: what `cargo doc` makes of the Rust side, and a page of the functions that Erlang and Elixir call.
+//! `cargo otp doc`: the documentation that `cargo doc` makes of the Rust side, and a page of the functions that Erlang and Elixir
+//! call.
 
 use std::fmt::Write;
 use std::fs;

@@ -1,11 +1,12 @@
-//! What is here, and what is missing: for whoever asks why something does not work.
+//! `cargo otp info`: what is installed here and what is missing, for a user who asks why something does not work.
 
 use std::process::{Command, ExitCode};
 
 use anstream::println;
 use anyhow::{Result, anyhow};
 
-use crate::{FAILED, epmd, erlang};
+use crate::exit::FAILED;
+use crate::{epmd, erlang};
 
 /// Writes it down; fails when something that every application needs is missing.
 pub(crate) fn info() -> ExitCode {

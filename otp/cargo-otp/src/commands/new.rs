@@ -1,4 +1,4 @@
-//! Makes a new application, in a folder of its own or in one that is there.
+//! `cargo otp new` and `cargo otp init`: a new application, in a folder of its own or in an existing one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
+use super::templates::{Values, application, applications};
 use crate::erlang::Erlang;
-use crate::templates::{Values, application, applications};
 use crate::{names, say};
 
 /// What is made.

@@ -1,20 +1,22 @@
-//! Runs an application in an Erlang VM, and stays with it until it ends.
+//! `cargo otp run`: runs an application in an Erlang VM, and stays until the VM ends.
 //!
-//! The VM is a child: Ctrl-C and SIGTERM become its orderly end, in which applications are stopped in order; a second one
-//! kills it. Should this program be killed, the kernel kills the VM: nobody would be left to ask whether it ends.
+//! The VM is a child process. Ctrl-C and SIGTERM become its orderly end, in which applications are stopped in order; a second
+//! signal kills the VM. If this program is killed, the kernel kills the VM, since nobody would be left to see whether it ends.
 
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::build::Built;
 use crate::config::VARIABLE;
+use crate::exit::code;
 use crate::node::{Naming, Node, names_surely};
+use crate::vm::{spawn, tell_who_holds_up};
 use crate::{erlang, say};
 
 /// How long a VM may take to end before it is told again.
@@ -66,7 +68,8 @@ pub(crate) fn run(built: Built, how: &How) -> Result<ExitCode> {
         erl.env(VARIABLE, realtime.passed_on()).args(realtime.flags());
     }
     erl.args(built.config.vm.all_flags()).args(&how.vm_flags);
-    erl.args(["-eval", &start(&built.name), "-extra"]).args(&how.arguments);
+    erl.args(["-eval", &start(&built.name), "-otp_application", &built.name, "-extra"]).args(&how.arguments);
+    tell_who_holds_up(&mut erl);
     say::command(&erl);
     // From before it is said that the application runs, a signal is for the VM.
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD]).context("cannot wait for signals")?;
@@ -118,19 +121,6 @@ fn start(name: &str) -> String {
     )
 }
 
-/// Starts a VM that does not outlive this program.
-pub(crate) fn spawn(erl: &mut Command) -> Result<Child> {
-    let parent = getpid();
-    let follow = move || {
-        set_parent_process_death_signal(Some(Signal::KILL))?;
-        // It may have ended before that was said.
-        if getppid() == Some(parent) { Ok(()) } else { Err(std::io::ErrorKind::Interrupted.into()) }
-    };
-    // SAFETY: between fork and exec the function makes two system calls, and neither allocates nor takes a lock.
-    unsafe { erl.pre_exec(follow) };
-    erl.spawn().context("cannot start erl")
-}
-
 /// Waits for the end of the VM, and brings it about when asked to.
 ///
 /// A VM that is still starting does not hear SIGTERM, so it is told again, at intervals that double.
@@ -163,10 +153,4 @@ fn stay(mut vm: Child, signals: &mut Signals, name: &str) -> Result<ExitStatus> 
             std::thread::sleep(LOOK);
         }
     }
-}
-
-/// As a shell has it: what the VM said, or 128 and the signal.
-pub(crate) fn code(status: ExitStatus) -> ExitCode {
-    let code = status.code().or_else(|| Some(128 + status.signal()?)).and_then(|code| u8::try_from(code).ok());
-    ExitCode::from(code.unwrap_or(u8::MAX))
 }

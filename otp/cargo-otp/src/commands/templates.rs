@@ -1,7 +1,8 @@
-//! The templates of `new` and `add`: the files of the folder `templates`, each with placeholders.
+//! The templates of `new` and `add`: the files of the folder `templates`, with placeholders.
 //!
-//! A folder in `templates/new` is a template of an application, a file in `templates/add` one of a behaviour; there is no other
-//! list of them. The suffix `.template` is taken away from a name: a Cargo.toml of that name would make its folder a package.
+//! A folder in `templates/new` is a template of an application, and a file in `templates/add` is a template of a behaviour; no
+//! other list of templates exists. The suffix `.template` is removed from file names: a file named Cargo.toml would make its
+//! folder a package.
 
 use include_dir::{Dir, include_dir};
 

@@ -1,4 +1,4 @@
-//! Runs the tests of an application, those of `#[otp::test]`, inside of an Erlang VM.
+//! `cargo otp test`: runs the tests of an application, its functions under `#[otp::test]`, in an Erlang VM.
 
 use std::process::ExitCode;
 
@@ -6,8 +6,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::build::build_tests;
+use crate::exit::code;
 use crate::project::What;
-use crate::run::{code, spawn};
+use crate::vm::{spawn, tell_who_holds_up};
 use crate::{erlang, say};
 
 /// Which tests, and how they are run; as cargo has it.
@@ -44,6 +45,7 @@ pub(crate) fn test(what: &What, which: &Which) -> Result<ExitCode> {
     }
     erl.current_dir(built.project.folder());
     say::step("Running", format_args!("tests of {} in an Erlang VM", built.name));
+    tell_who_holds_up(&mut erl);
     say::command(&erl);
     let status = spawn(&mut erl)?.wait().context("cannot wait for the VM")?;
     drop(built.lock);

@@ -1,7 +1,7 @@
-//! Takes a running application to the build of the sources as they are now.
+//! `cargo otp upgrade`: takes a running application to a build of the sources as they are now.
 //!
-//! The new build does that itself (`otp_upgrade.erl`): a second VM, as that of `console --eval`, has the node load its module
-//! of that name and calls it. What it says comes back as lines of a word and a text.
+//! The new build does the upgrade itself (`otp_upgrade.erl`): a second VM, like the one of `console --eval`, has the node load
+//! the upgrade module of the new build and calls it. The upgrade's report comes back as lines, each a word and a text.
 
 use std::process::{ExitCode, Stdio};
 
@@ -9,10 +9,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 
 use crate::build::{Built, build};
-use crate::console::{full, own};
-use crate::node::{Naming, Node, must_run};
+use crate::exit::FAILED;
+use crate::node::{Naming, Node, full, must_run, own};
 use crate::project::What;
-use crate::{FAILED, erlang, say};
+use crate::{erlang, say};
 
 /// Which node is upgraded, and how patiently.
 #[derive(Args, Clone, Debug)]
@@ -22,14 +22,17 @@ pub(crate) struct Whom {
     /// How long callbacks that are under way may take to come to their end
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     timeout: u32,
+    /// Upgrade only if every process goes over, and none stays in the build that it began in
+    #[arg(long)]
+    strict: bool,
 }
 
 /// What the second VM evaluates; its plain arguments are the node, the folder of the modules, the application, the module that
-/// does it, and how long it may take.
+/// does it, how long it may take, and whether processes may stay in their build.
 const ASK: &str = "
     io:setopts([{encoding, unicode}]),
     Say = fun(Word, Text) -> io:format(\"~ts\\t~ts~n\", [Word, re:replace(Text, \"\\n\", \"\\\\\\\\n\", [global, unicode, {return, list}])]) end,
-    [Name, Ebin, Application, Half, Time] = init:get_plain_arguments(),
+    [Name, Ebin, Application, Half, Time, Mode] = init:get_plain_arguments(),
     [Node, Module] = [list_to_atom(Text) || Text <- [Name, Half]],
     Fail = fun(Form, Values) -> Say(\"error\", io_lib:format(Form, Values)), halt(1) end,
     case net_kernel:connect_node(Node) of
@@ -47,7 +50,8 @@ const ASK: &str = "
         {module, Module} -> ok;
         {error, Odd} -> Fail(\"~ts cannot load ~ts from ~ts: ~tp\", [Name, Module, Ebin, Odd])
     end,
-    Options = #{application => list_to_atom(Application), ebin => Ebin, timeout => list_to_integer(Time) * 1000},
+    Options = #{application => list_to_atom(Application), ebin => Ebin, timeout => list_to_integer(Time) * 1000,
+                mode => list_to_atom(Mode)},
     {Outcome, Lines} = Call(Module, main, [Options]),
     [Say(Word, Text) || {Word, Text} <- Lines],
     Outcome =:= ok orelse begin Call(code, delete, [Module]), Call(code, soft_purge, [Module]), halt(1) end,
@@ -62,7 +66,7 @@ pub(crate) fn upgrade(what: &What, whom: &Whom) -> Result<ExitCode> {
     let node = Node { name: full(&node), ..node };
     must_run(&node)?;
     say::step("Upgrading", format_args!("{} in {}", built.name, node.name));
-    let lines = asked(&built, &node, whom.timeout)?;
+    let lines = asked(&built, &node, whom)?;
     let (mut wrong, mut notes) = (Vec::new(), Vec::new());
     for (word, text) in &lines {
         match word.as_str() {
@@ -82,7 +86,7 @@ pub(crate) fn upgrade(what: &What, whom: &Whom) -> Result<ExitCode> {
 }
 
 /// What the new build says of its upgrade, as words and texts.
-fn asked(built: &Built, node: &Node, timeout: u32) -> Result<Vec<(String, String)>> {
+fn asked(built: &Built, node: &Node, whom: &Whom) -> Result<Vec<(String, String)>> {
     let mut erl = erlang::helper("erl")?;
     erl.args(["-boot", "no_dot_erlang", "-noinput", "-hidden", "-dist_listen", "false"]);
     erl.args([if node.short { "-sname" } else { "-name" }, &own(node)]);
@@ -90,7 +94,8 @@ fn asked(built: &Built, node: &Node, timeout: u32) -> Result<Vec<(String, String
         erl.args(["-setcookie", cookie]);
     }
     erl.args(["-eval", ASK, "-extra", &node.name]).arg(built.ebin());
-    erl.args([&built.name, &format!("{}_upgrade", built.native), &timeout.to_string()]);
+    erl.args([&built.name, &format!("{}_upgrade", built.native), &whom.timeout.to_string()]);
+    erl.arg(if whom.strict { "strict" } else { "lenient" });
     say::command(&erl);
     let output = erl.stderr(Stdio::inherit()).output().context("cannot start erl")?;
     let said = String::from_utf8_lossy(&output.stdout);

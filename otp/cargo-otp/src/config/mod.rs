@@ -1,9 +1,10 @@
-//! `otp.toml`, which lies beside Cargo.toml and may be left out: how the VM is started, and what a release holds.
+//! The settings in `otp.toml`: how the VM is started, and what a release holds. The file lies beside Cargo.toml and may be left
+//! out.
 //!
-//! What the application consists of does not stand there: the library knows its own root and behaviours, and the compiler has
-//! checked them. A key that is not known is refused, with its place, since a misspelt setting that is passed over would only
-//! be seen on the device.
+//! The parts of an application are not listed in it: the library knows its own root and behaviours, and the compiler has checked
+//! them. An unknown key is refused with its place, since a misspelt setting that is passed over would only be seen on the device.
 
+mod name;
 mod read;
 mod realtime;
 
@@ -11,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+pub(crate) use name::{LOOPBACK, Name, check_name};
 pub(crate) use realtime::{Realtime, VARIABLE};
 use toml::de::DeValue;
 
@@ -51,17 +53,6 @@ pub(crate) struct Vm {
     pub(crate) config: Option<PathBuf>,
     /// A file of settings of TLS, as `erl -ssl_dist_optfile` takes it: nodes talk by TLS then, and by nothing else.
     pub(crate) tls: Option<PathBuf>,
-}
-
-/// What a node is called.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Name {
-    /// As the application.
-    #[default]
-    Application,
-    /// It has no name, and nobody can reach it.
-    None,
-    Given(String),
 }
 
 /// `[release]`: what a release holds.
@@ -136,7 +127,7 @@ impl Vm {
 
 fn name(value: &DeValue<'_>) -> Result<Name, String> {
     match (value.as_str(), value.as_bool()) {
-        (Some(name), _) => crate::node::check(name).map(|()| Name::Given(name.to_owned())),
+        (Some(name), _) => check_name(name).map(|()| Name::Given(name.to_owned())),
         (_, Some(false)) => Ok(Name::None),
         _ => Err(expected("the name of a node, or false for none", value)),
     }

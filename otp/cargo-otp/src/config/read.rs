@@ -1,4 +1,4 @@
-//! Reads a TOML table into a typed value and gathers all that is wrong with it, each with its place in the file.
+//! Reading a TOML table into a typed value. All errors of a table are gathered, each with its place in the file.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -39,7 +39,7 @@ impl<'t> Reader<'t> {
         self.complaints.borrow_mut().push((place, about.into()));
     }
 
-    /// What is wrong, in the order of the file, or the value.
+    /// The errors in the order of the file, or the value.
     pub(crate) fn finish<T>(self, value: T) -> Result<T, String> {
         let mut complaints = self.complaints.into_inner();
         if complaints.is_empty() {
@@ -131,7 +131,7 @@ impl<'r, 't> Table<'r, 't> {
         })
     }
 
-    /// What a table in this one says, and every key of it that nobody knows.
+    /// The value of a table in this one, and every unknown key of it.
     pub(crate) fn inner<T>(&mut self, key: &'static str, read: impl FnOnce(&mut Table<'r, 't>) -> T) -> Option<T> {
         let reader = self.reader;
         self.value(key, |value| {
@@ -143,7 +143,7 @@ impl<'r, 't> Table<'r, 't> {
         })
     }
 
-    /// Complains of every key that nobody asked for. `elsewhere` are keys that somebody may look for here, and what to do.
+    /// Reports every key that was not asked for. `elsewhere` are keys that a user may expect here, with advice for each.
     pub(crate) fn finish(self, elsewhere: &[(&str, &str)]) {
         for (key, _) in self.table.iter().filter(|(key, _)| !self.known.contains(&key.get_ref().as_ref())) {
             let name: &str = key.get_ref();

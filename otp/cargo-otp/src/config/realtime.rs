@@ -1,7 +1,7 @@
-//! `[realtime]`: what `cargo otp run --realtime` asks the machine for.
+//! The section `[realtime]`: the policy, priority, memory and processors that `cargo otp run --realtime` asks of the machine.
 //!
-//! It is checked here and passed on to the application in the environment, where the library puts it in force; what of it
-//! took effect is for the library to say. Only the waiting of the VM's schedulers is a flag of the VM's own.
+//! The settings are checked here and passed to the application in the environment. The library puts them in force and reports
+//! which of them took effect. Only the busy waiting of schedulers is a flag of the VM itself.
 
 use std::fmt;
 
@@ -78,7 +78,7 @@ impl Realtime {
         all.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// What of it is a flag of the VM.
+    /// The flags of the VM among these settings.
     pub(crate) fn flags(&self) -> Vec<String> {
         let Some(BusyWait(wait)) = self.busy_wait else { return Vec::new() };
         ["+sbwt", "+sbwtdcpu", "+sbwtdio"].into_iter().flat_map(|flag| [flag.to_owned(), wait.to_owned()]).collect()

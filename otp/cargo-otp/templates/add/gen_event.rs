@@ -1,4 +1,4 @@
-//! {{Name}}: a gen_event, which handles what a manager of events is told.
+//! {{Name}}: a gen_event, which handles the events that are sent to an event manager.
 
 use otp::{Data, Init, gen_event};
 

@@ -1,14 +1,16 @@
-//! What a user has: a shell, folders, cargo, and Erlang.
-#![allow(dead_code, reason = "no test uses all of it")]
+//! The surroundings of a user: a shell, folders, cargo, and Erlang.
+#![allow(dead_code, unused_imports, reason = "no test uses all of it")]
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-pub use in_a_vm::skipped;
 use in_a_vm::{Epmd, LONG, Limit};
+pub use in_a_vm::{InTime, certificates, said, skipped};
+pub use rustix::process::Signal;
+use rustix::process::{Pid, kill_process, kill_process_group};
 use tempfile::TempDir;
 
 /// Where all that the tests build lies, so that the library is compiled once.
@@ -53,14 +55,14 @@ impl User {
 
     /// What it says when it succeeds.
     pub fn done(&self, folder: &Path, arguments: &[&str]) -> String {
-        let output = self.cargo_otp(folder, arguments).output().expect("start cargo otp");
+        let output = self.cargo_otp(folder, arguments).output_in_time();
         assert!(output.status.success(), "{arguments:?}: {}", said(&output));
         said(&output)
     }
 
     /// What it says when it fails for a reason of its own.
     pub fn refused(&self, folder: &Path, arguments: &[&str]) -> String {
-        let output = self.cargo_otp(folder, arguments).output().expect("start cargo otp");
+        let output = self.cargo_otp(folder, arguments).output_in_time();
         assert_eq!(output.status.code(), Some(101), "{arguments:?}: {}", said(&output));
         said(&output)
     }
@@ -76,7 +78,7 @@ impl User {
     /// Holds that rustfmt, as everybody has it, has nothing to change.
     pub fn finds_formatted(&self, folder: &Path) {
         let mut cargo = self.in_its_place(Command::new(env!("CARGO")), folder);
-        let output = cargo.args(["fmt", "--check"]).output().expect("start cargo");
+        let output = cargo.args(["fmt", "--check"]).output_in_time();
         let text = said(&output);
         if text.contains("no such command") || text.contains("not installed") {
             return skipped("cargo-otp: the form of the templates: no rustfmt");
@@ -97,10 +99,6 @@ impl User {
 pub fn lock(package: &Path) {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
     fs::copy(lock, package.join("Cargo.lock")).expect("copy the lock file");
-}
-
-pub fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 pub fn edit(file: &Path, change: impl Fn(String) -> String) {
@@ -156,16 +154,13 @@ impl Running {
         BufReader::new(self.errors.take().expect("nobody took it"))
     }
 
-    pub fn signal(&self, signal: &str) {
-        let sent = Command::new("kill").args(["-s", signal, &self.child.id().to_string()]).status();
-        assert!(sent.expect("start kill").success());
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it runs");
     }
 
     /// To all of its group, as a terminal does.
-    pub fn signal_all(&self, signal: &str) {
-        let group = format!("-{}", self.child.id());
-        let sent = Command::new("kill").args(["-s", signal, "--", &group]).status();
-        assert!(sent.expect("start kill").success());
+    pub fn signal_all(&self, signal: Signal) {
+        kill_process_group(Pid::from_child(&self.child), signal).expect("it runs");
     }
 
     /// What it says until its end.

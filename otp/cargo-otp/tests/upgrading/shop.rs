@@ -1,4 +1,4 @@
-//! A shop, as it is before the upgrades: a counter, things in a pool, a door, and a log of events.
+//! A shop before its upgrades: a counter, things in a pool, a door, and a log of events.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub struct Counter {
     count: u64,
 }
 
-#[gen_server]
+#[gen_server(module = "counter")]
 impl Counter {
     fn init() -> Init<Self> {
         Ok(Counter { count: 0 })
@@ -26,9 +26,12 @@ impl Counter {
         self.count
     }
 
+    /// Comes to its end when somebody has the name.
     #[call]
-    async fn slowly(&mut self, ms: u64) -> u64 {
-        time::sleep(Duration::from_millis(ms)).await;
+    async fn until(&mut self, name: String) -> u64 {
+        while Pid::registered(&name).is_none() {
+            time::sleep(Duration::from_millis(20)).await;
+        }
         self.count
     }
 
@@ -44,7 +47,7 @@ pub struct Asker {
     asked: u64,
 }
 
-#[gen_server]
+#[gen_server(module = "asker")]
 impl Asker {
     fn init() -> Init<Self> {
         Ok(Asker { asked: 0 })
@@ -64,7 +67,7 @@ pub struct Worker {
     waiting: Vec<Caller<String>>,
 }
 
-#[gen_server]
+#[gen_server(module = "worker")]
 impl Worker {
     fn init() -> Init<Self> {
         Ok(Worker { begun: 0, waiting: Vec::new() })
@@ -111,7 +114,7 @@ pub struct Thing {
     number: u64,
 }
 
-#[gen_server]
+#[gen_server(module = "thing")]
 impl Thing {
     fn init(number: u64) -> Init<Self> {
         Ok(Thing { number })
@@ -134,7 +137,7 @@ pub struct Door {
     opened: u32,
 }
 
-#[gen_statem(state = Lock)]
+#[gen_statem(state = Lock, module = "door")]
 impl Door {
     fn init() -> Init<(Lock, Self)> {
         Ok((Lock::Closed, Door { opened: 0 }))
@@ -162,7 +165,7 @@ pub struct Log {
     sold: Vec<String>,
 }
 
-#[gen_event]
+#[gen_event(module = "log")]
 impl Log {
     fn init() -> Init<Self> {
         Ok(Log { sold: Vec::new() })
@@ -186,7 +189,7 @@ pub struct Listener {
     since: u32,
 }
 
-#[gen_server]
+#[gen_server(module = "listener")]
 impl Listener {
     async fn init() -> Init<Self> {
         EventManager::<News>::named("news").add_sup_handler::<Log>(()).await?;
@@ -195,7 +198,7 @@ impl Listener {
     }
 }
 
-#[supervisor]
+#[supervisor(module = "root")]
 pub fn root(_args: Args) -> Tree {
     one_for_one()
         .child(worker::<Counter>(()).name("counter"))

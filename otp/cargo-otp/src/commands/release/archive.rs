@@ -1,4 +1,4 @@
-//! A release as one file.
+//! Release archives: a release packed into one file.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 #!/usr/bin/env escript
-%% Puts the Erlang part of a release into its folder: the applications that are needed, and the boot file that loads and
-%% starts them. What stands on standard output is for people; an error is told on standard error, with exit status 1.
+%% The Erlang part of a release, put into the release's folder: the applications that are needed, and the boot file that loads and
+%% starts them. The text on standard output is for people; an error goes to standard error, with exit status 1.
 -mode(compile).
 
 main([Out, Name, Version, Ebin, Erts, Strip | Extra]) ->

@@ -1,7 +1,7 @@
-//! The program that starts a release, compiled for it.
+//! The launcher of a release: the program that starts it, compiled for that release.
 //!
-//! Its sources are part of this program. So what is installed is one file, a release needs nothing of the machine that this
-//! program was built on, and its launcher runs on what the application was compiled for.
+//! The launcher's sources are part of this program. So there is one file to install, a release needs nothing of the machine that
+//! this program was built on, and the launcher runs on the target that the application was compiled for.
 
 use std::fs;
 use std::path::Path;
@@ -12,10 +12,10 @@ use anyhow::{Context, Result, bail};
 use crate::say;
 
 const SOURCES: [(&str, &str); 4] = [
-    ("epmd.rs", include_str!("../../launcher/epmd.rs")),
-    ("main.rs", include_str!("../../launcher/main.rs")),
-    ("release.rs", include_str!("../../launcher/release.rs")),
-    ("remote.rs", include_str!("../../launcher/remote.rs")),
+    ("epmd.rs", include_str!("../../../launcher/epmd.rs")),
+    ("main.rs", include_str!("../../../launcher/main.rs")),
+    ("release.rs", include_str!("../../../launcher/release.rs")),
+    ("remote.rs", include_str!("../../../launcher/remote.rs")),
 ];
 
 /// Compiles it, by way of the folder `work`.

@@ -1,4 +1,4 @@
-//! A folder that holds all that runs the application: `target/otp/releases/APP-VERSION`.
+//! Releases: a folder that holds everything that runs the application, `target/otp/releases/APP-VERSION`.
 //!
 //! ```text
 //! bin/APP            the program that starts it and reaches it (see launcher/)

@@ -1,6 +1,6 @@
-//! The libraries that the programs of a release are linked with.
+//! Native libraries of a release: the shared libraries that its programs are linked with.
 //!
-//! Those of libc belong to the machine, as does the loader that must fit them; all others come along.
+//! The libraries of libc belong to the machine, as does the loader that must fit them; all others are copied into the release.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -6,15 +6,15 @@
 //! cargo otp run --name c -- a@127.0.0.1 b@127.0.0.1 c@127.0.0.1
 //! ```
 //!
-//! Each says who is there. A fourth asks one of them, and then another:
+//! Each prints which nodes are there. A fourth terminal asks one node, and then another:
 //!
 //! ```text
-//! cargo otp console --name a --eval 'visits:visit(visits)'
-//! cargo otp console --name c --eval 'visits:total(visits)'
+//! cargo otp console --name a --eval '{{name}}_visits:visit(visits)'
+//! cargo otp console --name c --eval '{{name}}_visits:total(visits)'
 //! ```
 //!
-//! Ctrl-C in one of the three, and what it counted is still known to the others; started again, it hears of it.
-//! `cargo test` tries the counting as plain Rust, and `cargo otp test` as a process of an Erlang VM.
+//! End one of the three with Ctrl-C: the others still know what it has counted, and tell it when it is started again. `cargo
+//! test` tries the counting as plain Rust, and `cargo otp test` as a process of an Erlang VM.
 
 mod links;
 mod visits;

@@ -1,8 +1,9 @@
-//! Visits, counted on every node: a number that all come to agree on, and that none has to ask for.
+//! Visits, counted on every node: all nodes come to agree on the number, and a node can answer without asking another.
 //!
-//! Each node counts its own and tells the others; of each node's count the highest is kept, so it does not matter in which order
-//! they hear of it, nor how often. A node that is started again hears its own count from the others; what it counts before
-//! that is lost. While a link is cut, each side knows its own, and it adds up when the link is there again.
+//! Each node counts its own visits and tells the others. Of each node's count the highest is kept, so the order in which counts
+//! arrive does not matter, nor does a count that arrives twice. A node that is started again hears its own count from the others;
+//! visits that it counts before that are lost. While a link is cut, each side knows its own visits, and the two add up when the
+//! link is there again.
 
 use std::collections::BTreeMap;
 

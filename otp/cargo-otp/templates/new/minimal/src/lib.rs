@@ -28,7 +28,7 @@ impl Greeter {
 /// Starts the greeter anew when it panics.
 #[supervisor]
 pub fn root() -> Tree {
-    one_for_one().child(worker::<Greeter>(()).name("greeter"))
+    one_for_one().child(worker::<Greeter>(()).name("{{name}}_greeter"))
 }
 
 /// Tests that run in an Erlang VM: `cargo otp test`.

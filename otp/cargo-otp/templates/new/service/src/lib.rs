@@ -1,4 +1,4 @@
-//! A service: stores of numbers, and a meter that says how much is asked of them.
+//! A service: stores, and a meter that counts how much is asked of them.
 //!
 //! `cargo test` tries the servers as plain Rust, and `cargo otp test` as processes of an Erlang VM; `cargo otp run` runs them,
 //! `cargo otp console` looks at them there, and `cargo otp upgrade` takes them to changed code.

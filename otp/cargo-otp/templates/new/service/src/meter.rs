@@ -1,4 +1,4 @@
-//! How much is asked.
+//! The meter: counts how much is asked of the stores.
 
 use otp::{Data, Init, gen_server};
 

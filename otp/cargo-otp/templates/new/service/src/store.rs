@@ -1,4 +1,4 @@
-//! A stock of something, which has room for so much and no more.
+//! A store: a stock of something, with limited room.
 
 use otp::{Data, Init, gen_server};
 

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! cargo otp run
-//! cargo otp console --eval 'valve:give(garden, 10)'
-//! cargo otp console --eval 'valve:flowed(garden, 4), valve:state(garden)'
+//! cargo otp console --eval '{{name}}_valve:give(garden, 10)'
+//! cargo otp console --eval '{{name}}_valve:flowed(garden, 4), {{name}}_valve:state(garden)'
 //! ```
 //!
 //! Wait for ten seconds, in which no water flows, and ask for the state again. `cargo test` tries the machine as plain Rust, and

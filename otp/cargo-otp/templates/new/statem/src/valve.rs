@@ -1,4 +1,4 @@
-//! A valve: closed, open until so much water has flowed, or stuck because none does.
+//! A valve: closed, open until as much water has flowed as was asked for, or stuck because none flows.
 
 use std::time::Duration;
 
