@@ -1,11 +1,11 @@
 //! Calls one after the other.
 //!
-//! - each has its own answer, whoever is asked and by whatever name
-//! - who is asked again is watched once, and by nobody when the callback has ended
-//! - who ends in between is told of, and whoever bears its name then is asked
-//! - an answer that is late is never seen, and the next calls have theirs
-//! - what comes meanwhile stays in the queue in its order, and a long queue makes no difference
-//! - a call that has its answer is not to be awaited again, and says so
+//! - each call gets its own answer, whichever process is called and by whatever name
+//! - a process that is called again is monitored once, and no longer when the callback has ended
+//! - the end of a process between two calls is reported, and the process that bears the name then is called
+//! - a late answer is never seen, and the next calls get theirs
+//! - messages that arrive meanwhile stay in the queue in their order, and a long queue makes no difference
+//! - a call that has its answer must not be awaited again, and says so
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};

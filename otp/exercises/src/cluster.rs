@@ -1,7 +1,7 @@
-//! Several nodes: what each sees of the others, when all is well, when one is killed, and when a link is cut.
+//! Clusters: what each node sees of the others when all is well, when a node is killed, and when a link is cut.
 //!
-//! The node that the tests run in is one of them; others are started beside it. One test has the cluster at a time, since nodes
-//! that are connected with one are soon connected with all.
+//! The node that the tests run in is one node of the cluster; the others are started beside it. Tests use the cluster one at a
+//! time, since nodes that are connected with one node are soon connected with all.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -213,6 +213,12 @@ async fn calls_and_casts_go_to_other_nodes_as_to_this_one() {
     ledger(&b).note(3);
     assert_eq!(ledger(&b).add(0).await, Ok(5), "messages arrive in their order");
     assert_eq!(ledger(&c).add(0).await, Ok(0));
+    // A thread, which is no process of any node.
+    let to = ledger(&b);
+    std::thread::spawn(move || (0..1000).for_each(|_| to.note(1))).join().expect("it casts");
+    while ledger(&b).add(0).await != Ok(1005) {
+        time::sleep(Duration::from_millis(5)).await;
+    }
     assert_eq!(ledger(&c).node().await.as_ref(), Ok(c.name()));
     let many = Bytes(vec![7; 3_000_000]);
     assert_eq!(ledger(&c).echo(many.clone()).await, Ok(many));
@@ -223,7 +229,7 @@ async fn calls_and_casts_go_to_other_nodes_as_to_this_one() {
         .get()
         .expect("a process");
     assert_eq!(cluster::node_of(&far).as_ref(), Some(b.name()));
-    assert_eq!(far.add(1).await, Ok(6));
+    assert_eq!(far.add(1).await, Ok(1006));
     assert_eq!(cluster::node_of(&otp::Pid::own()), Some(cluster::node()));
     assert_eq!(cluster::node_of(&Server::<Ledger>::global("x")), None);
     // What is not there is told as it is here.
@@ -315,7 +321,8 @@ async fn a_node_that_hangs_is_held_for_dead_after_its_time() {
     b.evaluate("{ok, _} = application:ensure_all_started(exercises)").await.expect("it starts");
     b.evaluate(&format!("true = net_kernel:connect_node({:?})", c.name())).await.expect("it connects");
     let sees = async |what: &str| {
-        let seen: Vec<String> = b.evaluate("observer:seen(observer)").await.expect("a value").get().expect("texts");
+        let seen: Vec<String> =
+            b.evaluate("exercises_observer:seen(observer)").await.expect("a value").get().expect("texts");
         seen.iter().any(|one| one == &format!("{what}: {}", c.name()))
     };
     until!("it is there", sees("up").await);
@@ -332,12 +339,12 @@ async fn a_global_name_is_borne_once_and_found_from_everywhere() {
     let one = Ledger::start_link(1).global_name("the one").await.expect("it starts");
     let found = Server::<Ledger>::global("the one");
     assert_eq!(found.add(1).await, Ok(2));
-    assert_eq!(count(&b, "ledger:add({global, 'the one'}, 1)").await, 3);
+    assert_eq!(count(&b, "exercises_ledger:add({global, 'the one'}, 1)").await, 3);
     found.note(1);
     assert_eq!(one.add(0).await, Ok(4));
     let taken = Ledger::start_link(1).global_name("the one").await;
     assert!(matches!(&taken, Err(StartError::AlreadyStarted(_))), "{taken:?}");
-    let there = b.evaluate("ledger:start_link_as({global, 'the one'}, 1)").await.expect("a value");
+    let there = b.evaluate("exercises_ledger:start_link_as({global, 'the one'}, 1)").await.expect("a value");
     assert!(format!("{there:?}").starts_with("{error,{already_started,"), "{there:?}");
     assert_eq!(Server::<Ledger>::global("nobody").add(1).await, Err(CallError::Down(Reason::NoProcess)));
     // A process takes one later, and loses it with its node.
@@ -350,7 +357,7 @@ async fn a_global_name_is_borne_once_and_found_from_everywhere() {
     b.kill().await.expect("it is killed");
     until!("the name is free", global::whereis("the other").await == Ok(None));
     assert_eq!(here.take_name("the other".into()).await, Ok(true));
-    assert!(count(&c, "length(observer:seen({global, 'the other'}))").await > 0);
+    assert!(count(&c, "length(exercises_observer:seen({global, 'the other'}))").await > 0);
     global::unregister("the other").await.expect("it is free");
     assert_eq!(global::whereis("the other").await, Ok(None));
     one.close();
@@ -368,14 +375,15 @@ pub fn everywhere() -> Tree {
 #[otp::test]
 async fn a_tree_gives_names_among_all_nodes_and_a_second_one_does_not_start() {
     let (_mine, [b, c]) = connected(["b9", "c9"]).await;
-    let start = "Own = self(), spawn(fun() -> Own ! {started, everywhere:start_link()}, receive stop -> ok end end), \
-                 receive {started, {ok, _}} -> ok end";
+    let start = "Own = self(), \
+                 {_, Ref} = spawn_monitor(fun() -> Own ! {started, exercises_everywhere:start_link()}, receive stop -> ok end end), \
+                 receive {started, {ok, _}} -> ok; {started, Why} -> error(Why); {'DOWN', Ref, _, _, Why} -> error(Why) end";
     b.evaluate(start).await.expect("it starts");
     assert_eq!(Server::<Ledger>::global("ledger everywhere").add(1).await, Ok(8));
     let one = Pool::<Ledger>::global("ledgers everywhere").start(1).await.expect("it starts");
     assert_eq!(cluster::node_of(&one).as_ref(), Some(b.name()));
     assert_eq!(EventManager::<i64>::global("events everywhere").sync_notify(1).await, Ok(()));
-    let again = c.evaluate("process_flag(trap_exit, true), everywhere:start_link()").await.expect("a value");
+    let again = c.evaluate("process_flag(trap_exit, true), exercises_everywhere:start_link()").await.expect("a value");
     assert!(format!("{again:?}").contains("failed_to_start_child,'ledger everywhere',{already_started,"), "{again:?}");
     let events = EventManager::<i64>::start_link().global_name("events everywhere").await;
     assert!(matches!(events, Err(StartError::AlreadyStarted(_))), "{events:?}");
@@ -444,7 +452,7 @@ async fn each_side_of_a_cut_goes_on_alone_and_they_find_each_other_again() {
     assert_eq!(ledger(&c).add(1).await, Err(CallError::Down(Reason::NoConnection)));
     until!("b answers", ledger(&b).add(0).await == Ok(0));
     // Both sides give the same name.
-    let other = "observer:take_name(observer, <<\"leader\">>)";
+    let other = "exercises_observer:take_name(observer, <<\"leader\">>)";
     until!("c has the name", c.evaluate(other).await.expect("a value").get() == Ok(true));
     assert_eq!(observer.take_name("leader".into()).await, Ok(true));
     c.heal(&[&own, b.name()]).await.expect("it is healed");

@@ -1,4 +1,4 @@
-//! Work on schedulers that may be held up.
+//! Dirty schedulers: callbacks and jobs that block.
 
 use std::sync::mpsc;
 use std::time::Duration;

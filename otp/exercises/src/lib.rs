@@ -1,8 +1,9 @@
-//! What `otp` promises, told by tests that run inside of a VM. `tests/in_the_vm.rs` starts it.
+//! The promises of `otp`, as tests that run in an Erlang VM, which `tests/in_the_vm.rs` starts.
 
 mod calls;
 mod cluster;
 mod dirty;
+mod ends;
 mod links;
 mod logging;
 mod mailboxes;
@@ -12,6 +13,7 @@ mod pools;
 mod returns;
 mod sockets;
 mod tasks;
+mod threads;
 mod times;
 mod trees;
 mod waiting;

@@ -1,4 +1,4 @@
-//! Links, exit signals, and who traps them.
+//! Links, exit signals, and processes that trap exits.
 
 use std::time::Duration;
 

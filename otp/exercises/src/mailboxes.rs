@@ -1,4 +1,4 @@
-//! Mailboxes: messages of one's own within a callback, past the others.
+//! Mailboxes: messages of a type of one's own within a callback, received past the other messages in the queue.
 
 use otp::testing::evaluate;
 use otp::{Any, Mailbox, Pid, Task};

@@ -1,9 +1,9 @@
-//! Dynamic supervision.
+//! Pools: dynamic supervision.
 
 use std::time::Duration;
 
 use otp::testing::evaluate;
-use otp::{Init, Pool, StartError, gen_server, time};
+use otp::{Any, Init, Pool, StartError, gen_server, time};
 
 /// A session of a user.
 pub struct Session {
@@ -42,13 +42,107 @@ impl Session {
     }
 }
 
+/// Starts sessions and ends them, and counts the messages that are no call of its own.
+pub struct Starter {
+    heard: u64,
+}
+
+#[gen_server]
+impl Starter {
+    fn init() -> Init<Self> {
+        Ok(Starter { heard: 0 })
+    }
+
+    /// So many sessions, ended in each of these ways in turn.
+    #[call]
+    async fn start_and_end(&mut self, pool: Pool<Session>, sessions: u64, ways: Vec<String>) {
+        for (n, way) in (0..sessions).zip(ways.iter().cycle()) {
+            pool.start((n.to_string(), 0)).await.expect("it starts").end(way.clone());
+        }
+    }
+
+    #[call]
+    fn heard(&mut self) -> u64 {
+        self.heard
+    }
+
+    #[info]
+    fn hear(&mut self, _message: Any) {
+        self.heard += 1;
+    }
+}
+
+async fn has_children(pool: &Pool<Session>, count: usize) {
+    while pool.count().await != Ok(count) {
+        time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[otp::test]
+async fn whoever_started_a_child_hears_nothing_of_its_end() {
+    let pool = a_pool("pool_i", "").await;
+    let starter = Starter::start_link().await.expect("it starts");
+    starter.start_and_end(pool.clone(), 1000, vec!["normal".into()]).without_limit().await.expect("they start");
+    has_children(&pool, 0).await;
+    assert_eq!(starter.heard().await, Ok(0));
+    // Those that are never started anew, and those that are: nor is it told of their next start.
+    let pool = a_pool("pool_j", "restart => temporary").await;
+    let ways = vec!["normal".into(), "panic".into()];
+    starter.start_and_end(pool.clone(), 100, ways.clone()).without_limit().await.expect("they start");
+    has_children(&pool, 0).await;
+    let pool = a_pool("pool_k", "intensity => 1000").await;
+    starter.start_and_end(pool.clone(), 100, ways).without_limit().await.expect("they start");
+    has_children(&pool, 50).await;
+    for child in pool.children().await.expect("a list") {
+        assert!(child.user().await.is_ok());
+        assert_eq!(pool.stop(&child).await, Ok(true));
+    }
+    assert_eq!(starter.heard().await, Ok(0));
+}
+
+#[otp::test]
+async fn a_task_that_started_twenty_thousand_children_holds_no_message_after() {
+    let pool = a_pool("pool_l", "").await;
+    for n in 0..20_000 {
+        pool.start((n.to_string(), 0)).await.expect("it starts").end("normal".into());
+    }
+    has_children(&pool, 0).await;
+    // As callers in Erlang do, with each kind of request that there is.
+    evaluate(
+        "[begin {ok, C} = Start(), exercises_session:'end'(C, <<\"normal\">>) end
+          || Start <- [fun() -> supervisor:start_child(pool_l, [{<<\"e\">>, 0}]) end,
+                       fun() -> gen_server:call(pool_l, {start_child, [{<<\"e\">>, 0}]}, 60000) end,
+                       fun() -> {reply, R} = gen_server:wait_response(gen_server:send_request(pool_l, {start_child,
+                           [{<<\"e\">>, 0}]}), infinity), R end],
+             _ <- lists:seq(1, 10)]",
+    )
+    .await
+    .expect("they start");
+    has_children(&pool, 0).await;
+    assert_eq!(
+        evaluate("process_info(self(), messages)").await.map(|all| format!("{all:?}")),
+        Ok("{messages,[]}".into())
+    );
+}
+
 /// A tree with one pool of this name, linked to who starts it.
 async fn a_pool(name: &str, extra: &str) -> Pool<Session> {
     let config = format!(
         "maps:merge(#{{restart => transient, intensity => 2, period => 5000, shutdown => 1000, most => infinity}}, #{{{extra}}})"
     );
-    evaluate(&format!("{{ok, P}} = session:start_pool({{local, {name}}}, {config}), P")).await.expect("a pool");
+    evaluate(&format!("{{ok, P}} = exercises_session:start_pool({{local, {name}}}, {config}), P"))
+        .await
+        .expect("a pool");
     Pool::named(name)
+}
+
+#[otp::test]
+async fn who_starts_one_waits_no_longer_than_it_says() {
+    let pool = a_pool("pool_of_slow_ones", "").await;
+    let late = pool.start(("slow".into(), 60_000)).within(Duration::from_millis(20)).await;
+    assert_eq!(late, Err(StartError::Timeout));
+    let session = pool.start(("quick".into(), 0)).within(Duration::from_secs(60)).await.expect("it starts");
+    assert_eq!(session.user().await, Ok("quick".into()));
 }
 
 #[otp::test]
@@ -68,8 +162,9 @@ async fn children_are_started_counted_listed_and_ended() {
         time::sleep(Duration::from_millis(5)).await;
     }
     // As Erlang's own functions have it.
-    let erlang =
-        evaluate("{ok, C} = supervisor:start_child(pool_a, [{<<\"e\">>, 0}]), session:user(C)").await.expect("a value");
+    let erlang = evaluate("{ok, C} = supervisor:start_child(pool_a, [{<<\"e\">>, 0}]), exercises_session:user(C)")
+        .await
+        .expect("a value");
     assert_eq!(erlang.get(), Ok("e".to_owned()));
     let counted = evaluate("supervisor:count_children(pool_a)").await.expect("a value");
     assert_eq!(format!("{counted:?}"), "[{specs,1},{active,19},{supervisors,0},{workers,19}]");

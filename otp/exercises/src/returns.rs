@@ -1,10 +1,10 @@
-//! What callbacks return, and the events that are no messages.
+//! Returns of callbacks, and events that are not messages.
 //!
 //! - a timeout after a callback, unless a message comes first
 //! - hibernation, and waking up
 //! - stopping from a call, a cast and an info, with and without a reply; terminate sees the reason
-//! - replies that come later
-//! - an init that fails or is not needed
+//! - replies that are sent later
+//! - an init that fails, or that says that no process is needed
 //! - sys: state seen and replaced, tracing, suspension; a parent's exit
 
 use std::time::Duration;
@@ -136,6 +136,7 @@ async fn it_ends_as_it_says_and_terminate_sees_why() {
 
 /// Watches one end of [`Next1`] and notes what it was told.
 pub struct Watcher {
+    watched: Option<Pid>,
     down: Option<Down>,
     words: Option<(Any, u32)>,
 }
@@ -143,7 +144,7 @@ pub struct Watcher {
 #[gen_server]
 impl Watcher {
     async fn init() -> Init<Self> {
-        Ok(Watcher { down: None, words: None })
+        Ok(Watcher { watched: None, down: None, words: None })
     }
 
     #[call]
@@ -155,6 +156,7 @@ impl Watcher {
         let Ok(pid) = otp::erlang::apply::<Pid>("erlang", "hd", (vec![one.clone()],)).await else { return Ok(()) };
         otp::unlink(&pid);
         Monitor::of(&one);
+        self.watched = Some(pid.clone());
         one.tell(Pid::own());
         match how {
             0 => pid.send(&7_u32),
@@ -173,6 +175,7 @@ impl Watcher {
 
     #[info]
     fn down(&mut self, down: Down) {
+        assert_eq!(Some(&down.process), self.watched.as_ref());
         self.down = Some(down);
     }
 

@@ -1,4 +1,4 @@
-//! Sockets: what is awaited, what is told by a message, and when they are closed.
+//! Sockets: reading and writing by awaiting or by messages, and closing.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -250,8 +250,8 @@ async fn a_connection_is_taken_once_and_closed_when_nobody_takes_it() {
     assert_eq!(here.read(&mut [0; 1]).await.expect("the end"), 0);
     // What is no connection is refused, or is none.
     assert!(Any::of(&5_u8).get::<Handed>().is_err());
-    let reference = evaluate("make_ref()").await.expect("a reference");
-    assert!(reference.get::<Handed>().expect("a reference").take().is_none());
+    let forged = evaluate("{'$otp_handed', lists, make_ref()}").await.expect("a tuple");
+    assert!(forged.get::<Handed>().expect("of its form").take().is_none());
 }
 
 #[otp::test]

@@ -1,4 +1,4 @@
-//! Tasks, and the turns that long work gives others.
+//! Tasks, and long computations that yield to other processes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Timers: a message that comes later, and one that was taken back.
+//! Timers: messages that come later, and timers that are cancelled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

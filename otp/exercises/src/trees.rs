@@ -1,4 +1,4 @@
-//! Trees, and the names that supervisors and workers have in them.
+//! Supervision trees, and the names of the supervisors and workers in them.
 
 use std::time::Duration;
 
@@ -40,28 +40,34 @@ pub fn trunk() -> Tree {
 
 #[otp::test]
 async fn supervisors_of_one_kind_have_names_of_their_own() {
-    evaluate("{ok, _} = trunk:start_link()").await.expect("the tree");
+    evaluate("{ok, _} = exercises_trunk:start_link()").await.expect("the tree");
     for name in ["plain", "left", "right"] {
         let leaf = Server::<Leaf>::named(&format!("{name}_leaf"));
         assert_eq!(leaf.of().await.expect("an answer"), name);
     }
-    let there = "[is_pid(P) || P <- [whereis(trunk), whereis(branch), whereis(left_branch), \
+    let there = "[is_pid(P) || P <- [whereis(exercises_trunk), whereis(exercises_branch), whereis(left_branch), \
                  global:whereis_name(right_branch)]] ++ [whereis(right_branch) =:= undefined]";
     let there = evaluate(there).await.expect("the names");
     assert_eq!(there.get::<Vec<bool>>().expect("a list"), [true; 5]);
     // Their names are those in the tree, and one that is there already is not started again.
-    let ids = evaluate("lists:sort([Id || {Id, _, supervisor, [branch]} <- supervisor:which_children(trunk)])").await;
+    let ids = evaluate(
+        "lists:sort([Id || {Id, _, supervisor, [exercises_branch]} <- supervisor:which_children(exercises_trunk)])",
+    )
+    .await;
     let ids = ids.expect("the children").get::<Vec<otp::Name>>().expect("names");
-    assert_eq!(ids.iter().map(otp::Name::as_str).collect::<Vec<_>>(), ["branch", "left_branch", "right_branch"]);
+    assert_eq!(
+        ids.iter().map(otp::Name::as_str).collect::<Vec<_>>(),
+        ["exercises_branch", "left_branch", "right_branch"]
+    );
     let again = evaluate(
-        "{error, {already_started, P}} = branch:start_link_as(left_branch, <<\"x\">>), P =:= whereis(left_branch)",
+        "{error, {already_started, P}} = exercises_branch:start_link_as(left_branch, <<\"x\">>), P =:= whereis(left_branch)",
     );
     assert_eq!(again.await.expect("a refusal").get(), Ok(true));
 }
 
 #[otp::test]
 async fn a_supervisor_with_a_name_is_started_anew_under_it() {
-    evaluate("{ok, _} = branch:start_link_as(lone_branch, <<\"lone\">>)").await.expect("a branch");
+    evaluate("{ok, _} = exercises_branch:start_link_as(lone_branch, <<\"lone\">>)").await.expect("a branch");
     let leaf = Server::<Leaf>::named("lone_leaf");
     // For a moment nobody bears the name.
     let anew = "Before = whereis(lone_leaf), exit(Before, kill),

@@ -3,9 +3,9 @@
 //! - a call is answered by a callback that itself calls
 //! - messages that come meanwhile are taken afterwards, in their order
 //! - a call whose time is over is an error, and its answer is never seen
-//! - who is not there, ends while it is asked, or is asked by itself, is an error
+//! - a call to a process that does not exist, that ends during the call, or that is the caller itself is an error
 //! - several calls are waited for at once; the first of two wins, and the other is forgotten
-//! - a future of somebody else's is woken from another thread
+//! - a future that is not this library's is woken from another thread
 //! - init and the work after it may wait
 
 use std::future::Future;
@@ -285,8 +285,8 @@ async fn a_call_may_be_answered_before_its_callback_has_ended() {
 async fn erlang_sees_an_ordinary_server() {
     let one = Asker::start_link("one".into()).named("seen_by_erlang").await.expect("it starts");
     one.note("two".into());
-    let seen = evaluate("asker:seen(seen_by_erlang)").await.expect("a value");
+    let seen = evaluate("exercises_asker:seen(seen_by_erlang)").await.expect("a value");
     assert_eq!(seen.get(), Ok(vec!["one".to_owned(), "begun".into(), "two".into()]));
     let kind = evaluate("proc_lib:translate_initial_call(whereis(seen_by_erlang))").await.expect("a value");
-    assert_eq!(format!("{kind:?}"), "{asker,init,1}");
+    assert_eq!(format!("{kind:?}"), "{exercises_asker,init,1}");
 }

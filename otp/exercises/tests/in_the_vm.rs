@@ -1,12 +1,12 @@
-//! Starts the tests of this package inside of an Erlang VM, those of clusters once more with TLS between the nodes, and what
-//! needs a VM of its own.
+//! The tests of this package, started in an Erlang VM: all of them, those of clusters once more with TLS between the nodes, and
+//! those that need a VM of their own.
 
 use std::path::Path;
 use std::process::Command;
 
 // Its behaviours are linked into this program, so that what they say of themselves can be asked for.
 use exercises as _;
-use in_a_vm::{Epmd, run, skipped};
+use in_a_vm::{Epmd, certificates, run, skipped};
 use tempfile::TempDir;
 
 fn compiled() -> TempDir {
@@ -26,8 +26,7 @@ fn panics_take_nothing_else_with_them() {
 }
 
 /// Starts the application and somebody in it who tells something.
-const SAY: &str =
-    "{ok, _} = application:ensure_all_started(exercises), log_sayer:start_link(), timer:sleep(100), init:stop().";
+const SAY: &str = "{ok, _} = application:ensure_all_started(exercises), exercises_log_sayer:start_link(), timer:sleep(100), init:stop().";
 
 /// In VMs where nobody else tells anything.
 #[test]
@@ -51,7 +50,7 @@ fn levels_and_floods_of_events_are_what_they_are_said_to_be() {
 }
 
 /// Has a process panic, and prints the reason of its end.
-const PANIC: &str = "process_flag(trap_exit, true), {ok, P} = mortal:start_link(), mortal:'end'(P, <<\"panic\">>), \
+const PANIC: &str = "process_flag(trap_exit, true), {ok, P} = exercises_mortal:start_link(), exercises_mortal:'end'(P, <<\"panic\">>), \
                      receive {'EXIT', P, Why} -> io:format(\"because ~0p~n\", [Why]) end, timer:sleep(100), init:stop().";
 
 #[test]
@@ -70,21 +69,50 @@ fn a_backtrace_is_told_once_and_is_no_part_of_the_reason() {
     assert_eq!((told(&without), told(&with), told(&full)), (0, 1, 1), "{with}");
     // With optimisation the path of a function is not always known.
     assert!(with.contains("exercises::links::Mortal::end") || with.contains("exercises/src/links.rs:"), "{with}");
-    assert!(!with.contains("rust_begin_unwind") && !with.contains("otp/src/vm/"), "{with}");
+    assert!(!with.contains("rust_begin_unwind") && !with.contains("otp/otp/src/"), "{with}");
     assert!(full.contains("rust_begin_unwind"), "{full}");
+}
+
+#[test]
+fn a_drop_holds_up_no_scheduler() {
+    let one = ["+S", "1:1"].map(str::to_owned);
+    tests_of(compiled().path(), &one, ["ends::a_state_that_takes_long_to_drop_holds_up_nobody"]);
+}
+
+/// Nothing can keep the VM when a program in it calls exit, but it can be told whose call that was.
+#[test]
+fn who_ends_the_vm_by_exit_is_told_with_the_place() {
+    let folder = compiled();
+    let ends = |how: &str| {
+        let mut erl = Command::new("erl");
+        let start = format!(
+            "{{ok, P}} = exercises_quitter:start_link(), io:format(\"it is ~p~n\", [P]), {how}, timer:sleep(60000)."
+        );
+        let output =
+            erl.args(["-noshell", "-pa", ".", "-eval", &start]).current_dir(folder.path()).output().expect("erl");
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), said(&output.stdout), said(&output.stderr))
+    };
+    let (status, printed, told) = ends("exercises_quitter:exit(P)");
+    let process = printed.trim().strip_prefix("it is ").expect("the process").to_owned();
+    assert_eq!(status, Some(3));
+    assert!(told.contains(&format!("a callback of the process {process} has called exit")), "{told}");
+    assert!(told.contains("exercises::ends::Quitter::exit") && told.contains("exercises/src/ends.rs:"), "{told}");
+    let (status, _, told) = ends("exercises_quitter:exit_on_a_thread(P)");
+    assert_eq!(status, Some(4));
+    assert!(told.contains("the thread \"quits\" has called exit"), "{told}");
+    for orderly in ["init:stop()", "halt()", "spawn(fun() -> halt(0) end)", "halt(0, [{flush, false}])"] {
+        let (status, _, told) = ends(orderly);
+        assert_eq!((status, told.as_str()), (Some(0), ""), "{orderly}");
+    }
 }
 
 #[test]
 fn nodes_talk_by_tls_as_without_it() {
     let folder = compiled();
-    let mut erl = Command::new("erl");
-    erl.args(["-noshell", "-eval", CERTIFICATES]).current_dir(folder.path());
-    let made = erl.output().expect("erl, of Debian's package erlang-base");
-    let said = String::from_utf8_lossy(&made.stdout).into_owned();
-    if said.contains("no ssl") {
+    if !certificates(folder.path()) {
         return skipped("nodes that talk by TLS: Erlang's application ssl is not installed (Debian's erlang-ssl)");
     }
-    assert!(made.status.success(), "{said}");
     let tls = ["-proto_dist", "inet_tls", "-ssl_dist_optfile", "tls.conf"]
         .map(|word| if word == "tls.conf" { folder.path().join(word).display().to_string() } else { word.to_owned() });
     let tests = [
@@ -96,19 +124,6 @@ fn nodes_talk_by_tls_as_without_it() {
     ];
     tests_of(folder.path(), &tls, tests);
 }
-
-/// Makes two authorities, a certificate of each, and the file of settings of TLS: a node shows one of them when it is connected
-/// to, and the other when it connects; it lets in who has one of that authority, and nobody else.
-const CERTIFICATES: &str = r#"
-    code:which(inet_tls_dist) =:= non_existing andalso begin io:format("no ssl~n"), halt() end,
-    Here = {'Extension', {2, 5, 29, 17}, false, [{iPAddress, <<127, 0, 0, 1>>}, {dNSName, "127.0.0.1"}]},
-    Chain = fun(Extensions) -> #{root => [], intermediates => [], peer => Extensions} end,
-    #{server_config := Server, client_config := Client} = public_key:pkix_test_data(
-        #{server_chain => Chain([{extensions, [Here]}]), client_chain => Chain([])}),
-    Settings = [{server, [{verify, verify_peer}, {fail_if_no_peer_cert, true} | Server]},
-                {client, [{verify, verify_peer} | Client]}],
-    ok = file:write_file("tls.conf", io_lib:format("~w.~n", [Settings])),
-    halt()."#;
 
 #[test]
 fn real_time_mode_tells_what_took_effect() {

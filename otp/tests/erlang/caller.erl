@@ -1,4 +1,4 @@
-%% Uses every behaviour as a program in Erlang does, by the names of their types.
+%% A program in Erlang that uses every behaviour, and the types of the generated modules by their names.
 -module(caller).
 
 -export([all/0]).

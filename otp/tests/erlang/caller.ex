@@ -1,4 +1,4 @@
-# The same as a program in Elixir does it.
+# The program of `caller.erl`, in Elixir.
 defmodule Caller do
   @spec all() :: :ok
   def all do

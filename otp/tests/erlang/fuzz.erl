@@ -1,25 +1,25 @@
-%% Tries a library of kizami-otp with terms that nobody would send.
+%% A fuzzer: tries a library of kizami-otp with terms that nobody would send.
 %%
 %%   erl -noshell -pa . -pa WHERE_FUZZ_IS -run fuzz main SECONDS SEED
 %%
 %% runs in a folder with the modules of an application, compiled with +debug_info, and its library, such as the ebin that cargo
-%% otp build makes. It starts every gen_server, gen_statem and handler of events that is there and asks it for everything that its
-%% module's -specs promise: with arguments of the type, with such in which something was changed, and with any terms. Beside that it
-%% calls the native functions themselves, all that the module has: in the order and with the arguments that only the Erlang half
-%% gives them, with such as it would never give (states of other processes, of other behaviours, of processes that are gone, orders
-%% that nobody gave, answers to none of them), and with any terms. Several processes do so at once, and share what they find.
-%% What must hold:
+%% otp build makes. The fuzzer starts every gen_server, gen_statem and event handler of the application and sends it every request
+%% that the -specs of its module promise: with arguments of the type, with arguments of the type in which something was changed,
+%% and with any terms. The fuzzer also calls all native functions of the module directly: in the order and with the arguments that
+%% only the Erlang half gives them; with arguments that the Erlang half would never give (states of other processes, of other
+%% behaviours, of processes that are gone, orders that nobody gave, answers to none of them); and with any terms. Several
+%% processes do this at once, and share the terms that they find. What must hold:
 %%
-%%   - the VM lives,
-%%   - an answer is of the type that the -spec says; a wrong argument is refused with a text,
-%%   - every function takes some of the arguments that its -spec allows, unless its name begins with rare_,
-%%   - every native function comes to something else than badarg for each kind of behaviour that has it,
-%%   - a module `echo` gives back what it got: the same term, and where the name of the function begins with near_, what stays the
-%%     same when it is sent again,
-%%   - no argument ends a process, unless one of its functions has a name that begins with rare_.
+%% - the VM lives,
+%% - an answer is of the type that the -spec says; a wrong argument is refused with a text,
+%% - every function takes some of the arguments that its -spec allows, unless its name begins with rare_,
+%% - every native function comes to a result other than badarg for each kind of behaviour that has it,
+%% - a module `echo` gives back what it got: the same term, or, if the name of the function begins with near_, a term that stays
+%%   the same when it is sent again,
+%% - no argument ends a process, unless one of its functions has a name that begins with rare_.
 %%
-%% With KIZAMI_FUZZ_TRACE set, each worker writes its next call to a file before it does it, so that a call that ends the VM can be
-%% found there.
+%% With KIZAMI_FUZZ_TRACE set, each worker writes its next call to a file before the call is made, so a call that ends the VM can
+%% be found there.
 -module(fuzz).
 
 -export([main/1]).
@@ -56,7 +56,7 @@ main([Seconds, Seed]) ->
     Never = [{Server, Spec#spec.name} || #asked{module = Server, specs = Specs} <- Servers, Spec <- Specs,
                                          not is_map_key({answered, Server, Spec#spec.name}, Sums), not is_rare(Spec)],
     Untried = [{Name, Kind} || Kind <- lists:usort([Kind || #asked{kind = Kind} <- Servers]),
-                               Name <- [init, restore, place, handle, handle_dirty_cpu, handle_dirty_io, on, resume],
+                               Name <- [init, restore, place, handle, handle_dirty_cpu, handle_dirty_io, on, state, resume],
                                not is_map_key({taken, Name, Kind}, Sums)],
     Many = maps:get(asked, Sums, 0) > 500 * length(lists:append([Specs || #asked{specs = Specs} <- Servers])),
     if
@@ -95,10 +95,14 @@ described(Module, Kind, Starts, Specs, Types, Native) ->
     {Kind, Number, _} = (list_to_atom(atom_to_list(Native) ++ "_move")):behaviour(Module),
     Start = lists:keyfind(Starts, #spec.name, Specs),
     Calls = [Spec#spec{arguments = Arguments} || #spec{name = Name, arguments = [Type | Arguments]} = Spec <- Specs,
-             is_address(Type), not lists:member(Name, [add_handler, add_sup_handler, delete_handler])],
+             is_address(Type), not lists:member(Name, [add_handler, add_sup_handler, delete_handler]), not takes_timeout(Arguments)],
     Arguments = case Kind of event -> tl(Start#spec.arguments); _ -> Start#spec.arguments end,
     [#asked{module = Module, kind = Kind, number = Number, start = Start#spec{arguments = Arguments}, specs = Calls,
             types = Types, may_end = lists:any(fun is_rare/1, Calls)}].
+
+%% The same call stands there without one, and has more time.
+takes_timeout([]) -> false;
+takes_timeout(Arguments) -> element(3, lists:last(Arguments)) =:= timeout.
 
 is_address({user_type, _, Name, []}) -> Name =:= server orelse Name =:= manager;
 is_address({remote_type, _, [{atom, _, gen_statem}, {atom, _, server_ref}, []]}) -> true;
@@ -219,7 +223,9 @@ started(event, Module, Arguments) ->
         {error, _} = Error -> gen_event:stop(Manager), Error
     end;
 started(_, Module, Arguments) ->
-    catch apply(Module, start_link, Arguments).
+    try apply(Module, start_link, Arguments)
+    catch Class:Reason -> {Class, Reason}
+    end.
 
 argument(Type, Types) ->
     case rand:uniform(10) of
@@ -236,15 +242,15 @@ any_native(Module, Nifs, Servers) ->
 
 %% A call as the Erlang half makes it, nearly.
 meant_native(Module, Nifs, Servers) ->
-    {Name, Arity} = pick([Nif || {_, 2} = Nif <- Nifs] ++ [{place, 1}, {test, 1}]),
+    {Name, Arity} = pick([Nif || {_, 2} = Nif <- Nifs] ++ [{place, 1}, {state, 1}, {test, 1}]),
     case {Name, Arity, get(slots)} of
         {init, 2, _} -> begin_one(Module, pick(Servers));
         {restore, 2, _} -> restored(Module, pick(Servers));
         {test, 1, _} -> begin_test(Module);
-        {place, 1, [_ | _] = Slots} ->
+        {_, 1, [_ | _] = Slots} ->
             {Slot, #asked{kind = Kind}} = pick(Slots),
-            native(Module, place, [any_slot(Slot)], Kind);
-        {place, 1, []} -> begin_one(Module, pick(Servers));
+            native(Module, Name, [any_slot(Slot)], Kind);
+        {_, 1, []} -> begin_one(Module, pick(Servers));
         {_, 2, []} -> begin_one(Module, pick(Servers));
         {_, 2, Slots} ->
             {Slot, #asked{kind = Kind} = Asked} = pick(Slots),

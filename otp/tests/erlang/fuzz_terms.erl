@@ -1,4 +1,5 @@
-%% Random terms: of a type, any, and such that something was changed in. A term may hold what the process has under `pool`.
+%% Random terms: terms of a type, any terms, and terms in which something was changed. A random term may contain terms that the
+%% process keeps under `pool` in its dictionary.
 -module(fuzz_terms).
 
 -export([generate/3, of_type/3, any/1, any_list/1, integer/0, large_terms/0, pool/0, pick/1, damaged/1]).
@@ -26,8 +27,14 @@ generate(Type, Types, Depth) ->
         {type, _, map, any} -> any_map(Depth);
         {type, _, map, Each} -> maps:from_list(lists:append([entries(Entry, Types, Depth) || Entry <- Each]));
         {type, _, Name, []} -> plain(Name, Depth);
+        {remote_type, _, [{atom, _, inet}, {atom, _, Name}, []]} -> of_inet(Name);
         {remote_type, _, _} -> any(Depth)
     end.
+
+of_inet(ip4_address) -> list_to_tuple([rand:uniform(256) - 1 || _ <- lists:seq(1, 4)]);
+of_inet(ip6_address) -> list_to_tuple([rand:uniform(65536) - 1 || _ <- lists:seq(1, 8)]);
+of_inet(ip_address) -> of_inet(pick([ip4_address, ip6_address]));
+of_inet(port_number) -> rand:uniform(65536) - 1.
 
 entries({type, _, map_field_exact, [Key, Value]}, Types, Depth) ->
     [{generate(Key, Types, Depth - 1), generate(Value, Types, Depth - 1)}];
@@ -88,6 +95,11 @@ of_type(Type, Term, Types) ->
         {type, _, binary, []} -> is_binary(Term);
         {type, _, pid, []} -> is_pid(Term);
         {type, _, Name, []} when Name =:= term; Name =:= any -> true;
+        {remote_type, _, [{atom, _, inet}, {atom, _, port_number}, []]} ->
+            is_integer(Term) andalso Term >= 0 andalso Term =< 65535;
+        {remote_type, _, [{atom, _, inet}, {atom, _, ip4_address}, []]} -> inet:is_ipv4_address(Term);
+        {remote_type, _, [{atom, _, inet}, {atom, _, ip6_address}, []]} -> inet:is_ipv6_address(Term);
+        {remote_type, _, [{atom, _, inet}, {atom, _, ip_address}, []]} -> inet:is_ip_address(Term);
         _ -> true
     end.
 
@@ -150,7 +162,9 @@ large_terms() ->
     lists:enumerate([Nest(fun(T) -> [T] end), Nest(fun(T) -> {T} end), Nest(fun(T) -> {node, T, 0, leaf} end),
         Nest(fun(T) -> #{a => T} end), Nest(fun(T) -> {nodes, [T]} end), Nest(fun(T) -> [leaf | T] end), Nest(fun(T) -> {T, []} end),
         lists:seq(1, Size), lists:seq(1, Size) ++ tail, list_to_tuple(lists:seq(1, Size)), maps:from_keys(lists:seq(1, Size), 0),
-        binary:copy(<<"0123456789">>, Size), <<(binary:copy(<<255>>, Size))/binary, 1:3>>, 1 bsl (64 * Size),
+        binary:copy(<<"0123456789">>, Size), <<(binary:copy(<<255>>, Size))/binary, 1:3>>,
+        %% Nearly the largest integer that there is since OTP 27.
+        1 bsl 4000000,
         %% What is one term in many places, and would be large if it were looked at in each.
         lists:foldl(fun(_, T) -> [T | T] end, leaf, lists:seq(1, 12)), lists:foldl(fun(_, T) -> {node, T, 0, T} end, leaf, lists:seq(1, 12))]).
 

@@ -1,18 +1,18 @@
-%% What dialyzer says of modules.
+%% Dialyzer's findings about modules.
 %%
 %%   erl -noshell -pa WHERE_THIS_IS -run typed main PLT FILE …
 %%
-%% The files are .beam files with +debug_info, of Erlang or of Elixir. What dialyzer knows of OTP's own modules lies in the file PLT,
-%% which is made when it is not there, and of those modules only that the generated ones and their callers use.
+%% The files are .beam files with +debug_info, of Erlang or of Elixir. What dialyzer knows of OTP's own modules lies in the file
+%% PLT, which is made when it does not exist, and only of those modules that the generated modules and their callers use.
 %%
-%% The last line is "accepted", "warned" or, when it cannot be tried, "cannot: " and why.
+%% The last line is "accepted", "warned" or, when dialyzer cannot be run, "cannot: " and the reason.
 -module(typed).
 
 -export([main/1]).
 
 %% What the Erlang half calls of OTP, and what that says of itself.
 -define(OTP, [application, application_controller, beam_lib, code, erl_eval, erl_parse, erl_scan, erlang, ets, file, filename,
-              gen, gen_event, gen_server, gen_statem, global, init, io, io_lib, lists, logger, maps, net_kernel, os, peer,
+              gen, gen_event, gen_server, gen_statem, global, inet, init, io, io_lib, lists, logger, maps, net_kernel, os, peer,
               persistent_term, proc_lib, proplists, re, string, supervisor, sys, timer, unicode]).
 
 main([Plt | Files]) ->

@@ -1,4 +1,4 @@
-%% What no caller may do: each function is one thing that dialyzer finds by the types of the generated modules alone.
+%% Wrong callers: each function makes one mistake, which dialyzer finds by the types of the generated modules alone.
 -module(wrong).
 
 -export([another_field/1, another_type_inside/1, field_left_out/1, no_such_state/0, reply_is_no_number/1, of_the_old_kind/1,

@@ -1,4 +1,4 @@
-//! References to what is no term: timers of the kernel and connections, which anybody may send to anybody.
+//! References to values that are not terms: timers of the kernel and connections, which any process may send to any other.
 
 use std::io;
 use std::net;
@@ -29,7 +29,7 @@ fn pair() -> io::Result<[TcpStream; 2]> {
     Ok([stream(one)?, stream(other)?])
 }
 
-#[gen_server]
+#[gen_server(module = "handles")]
 impl Handles {
     fn init() -> Init<Self> {
         Ok(Self::default())

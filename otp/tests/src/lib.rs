@@ -1,14 +1,16 @@
 //! A server that gives back what it is sent: a call for every kind of type.
 //!
-//! What comes back is the same term, except from the calls whose names begin with `near_`: their types take several terms for
-//! one value, so what they give is the same only when it is sent again. `fuzz.erl` goes by that.
+//! The answer is the same term, except from the calls whose names begin with `near_`: their types take several terms for one
+//! value, so only their answer, sent again, comes back the same. `fuzz.erl` relies on these names.
 
 pub mod handles;
+pub mod hoarder;
 pub mod named;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use otp::{
     Any, Bytes, CallError, Data, Init, Name, Pid, Reason, Server, StartError, Tree as Supervised, gen_server,
@@ -17,7 +19,7 @@ use otp::{
 
 otp::application!(echo_root);
 
-#[supervisor]
+#[supervisor(module = "echo_root")]
 pub fn echo_root() -> Supervised {
     one_for_one().child(worker::<Echo>(()).name("the_echo"))
 }
@@ -87,6 +89,14 @@ pub enum Tree {
     Shared { tree: Arc<Tree> },
 }
 
+/// What Elixir defines by `defmodule Shop.User do defstruct [:name, :email] end`.
+#[derive(Clone, Debug, Data)]
+#[otp(struct = "Elixir.Shop.User")]
+pub struct User {
+    name: String,
+    email: Option<String>,
+}
+
 /// What is only lists of itself.
 #[derive(Clone, Debug, Data)]
 pub struct Lists(Vec<Lists>);
@@ -97,7 +107,7 @@ pub struct Echo;
 /// A server whose calls give back their argument.
 macro_rules! echo {
     ($($name:ident: $type:ty;)*) => {
-        #[gen_server]
+        #[gen_server(module = "echo")]
         impl Echo {
             fn init() -> Init<Self> {
                 Ok(Self)
@@ -124,6 +134,8 @@ echo! {
     nat32: u32;
     nat64: u64;
     size: usize;
+    int128: i128;
+    nat128: u128;
     float: f64;
     near_float32: f32;
     truth: bool;
@@ -133,11 +145,17 @@ echo! {
     bytes: Bytes;
     name: Name;
     time: Duration;
+    moment: SystemTime;
+    ip4: Ipv4Addr;
+    ip6: Ipv6Addr;
+    ip: IpAddr;
+    socket: SocketAddr;
     any: Any;
     near_maybe: Option<i64>;
     result: Result<String, Name>;
     done: Result<(), Any>;
     list: Vec<i64>;
+    queue: VecDeque<bool>;
     list_of_lists: Vec<Vec<u8>>;
     boxed: Box<i64>;
     shared: Arc<String>;
@@ -155,6 +173,7 @@ echo! {
     near_opened: Opened;
     closed: Closed;
     record: Point;
+    near_user: User;
     newtype: Celsius;
     generic: Pair<Pair<bool>>;
     unit: Ready;
@@ -174,8 +193,14 @@ pub struct Keeper {
     kept: Any,
 }
 
-#[gen_server]
+#[gen_server(module = "keeper")]
 impl Keeper {
+    /// Its name and that of its argument are no words of Erlang's as Rust has them.
+    #[call]
+    fn r#type(&mut self, r#match: i64) -> i64 {
+        r#match
+    }
+
     fn init(kept: Any) -> Init<Self> {
         Ok(Self { kept })
     }
@@ -196,14 +221,21 @@ impl Keeper {
         self.kept == other
     }
 
-    /// What all of several threads that look at once find the sum to be of the numbers that are kept.
+    /// What all of several threads that look at once find the sum to be of the numbers that are kept. A sum that is too large is
+    /// an error: a panic of a thread that is no process prints where the VM prints.
     #[call]
     fn sum_in_threads(&mut self, threads: u8) -> Result<i64, String> {
-        let sum = |kept: Any| kept.get::<Vec<i64>>().map(|numbers| numbers.iter().sum::<i64>());
+        let sum = |kept: Any| {
+            let numbers = kept.get::<Vec<i64>>().map_err(|wrong| wrong.to_string())?;
+            numbers
+                .iter()
+                .try_fold(0i64, |sum, &n| sum.checked_add(n))
+                .ok_or_else(|| "the sum does not fit an i64".to_owned())
+        };
         let threads: Vec<_> = (0..threads.min(16))
             .map(|_| {
                 let kept = self.kept.clone();
-                std::thread::spawn(move || (0..100).map(|_| sum(kept.clone())).collect::<Result<Vec<_>, _>>())
+                std::thread::spawn(move || (0..100).map(|_| sum(kept.clone())).collect::<Result<Vec<_>, String>>())
             })
             .collect();
         // Every one is joined, whatever another found: dropped instead, a handle detaches its thread, and glibc 2.36's
@@ -211,8 +243,7 @@ impl Keeper {
         let found: Vec<_> = threads.into_iter().map(std::thread::JoinHandle::join).collect();
         let mut sums = Vec::new();
         for found in found {
-            let found = found.map_err(|_| "a thread panicked")?;
-            sums.extend(found.map_err(|wrong| wrong.to_string())?);
+            sums.extend(found.map_err(|_| "a thread panicked")??);
         }
         sums.dedup();
         if let [sum] = sums[..] { Ok(sum) } else { Err(format!("they found {sums:?}")) }

@@ -1,4 +1,4 @@
-//! A behaviour of every kind that speaks of types of its own, by whose names its callers go; some of the names are taken.
+//! Behaviours of every kind whose -specs use types of their own, which callers refer to by name; some of the names are taken.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub struct Settings {
     limit: usize,
 }
 
-#[supervisor]
+#[supervisor(module = "stations")]
 pub fn stations(settings: Settings) -> Tree {
     one_for_one().child(worker::<Station>(settings)).child(pool::<Valve>().name("valves"))
 }
@@ -80,7 +80,7 @@ pub struct Station {
     readings: Vec<Reading>,
 }
 
-#[gen_server]
+#[gen_server(module = "station")]
 impl Station {
     fn init(settings: Settings) -> Init<Self> {
         Ok(Self { limit: settings.limit.min(1000), readings: Vec::new() })
@@ -158,7 +158,7 @@ pub struct Valve {
     opened: u32,
 }
 
-#[gen_statem(state = State)]
+#[gen_statem(state = State, module = "valve")]
 impl Valve {
     fn init(state: State) -> Init<(State, Self)> {
         Ok((state, Self { opened: 0 }))
@@ -214,7 +214,7 @@ pub struct Alarms {
     limit: Settings,
 }
 
-#[gen_event]
+#[gen_event(module = "alarms")]
 impl Alarms {
     fn init(limit: Settings) -> Init<Self> {
         Ok(Self { broken: 0, limit })

@@ -1,5 +1,5 @@
-//! Programs in Erlang and Elixir that use every behaviour: what they do holds in a VM, and dialyzer, which knows nothing but the
-//! types of the generated modules, accepts it all and finds what is wrong.
+//! Programs in Erlang and Elixir that use every behaviour: in a VM they get the answers that they expect, and dialyzer, which
+//! knows nothing but the types of the generated modules, accepts all of them and finds the wrong callers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
