@@ -1,4 +1,4 @@
-//! Where the program lies in the board's memory.
+//! The linker script: where the program lies in the board's memory.
 
 fn main() {
     println!("cargo:rerun-if-changed=board.x");

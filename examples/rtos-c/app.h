@@ -1,4 +1,4 @@
-/* What the static configuration and the application agree on. */
+/* Definitions shared by the static configuration and the application. */
 #include <kernel.h>
 #include "kernel_cfg.h"
 

@@ -1,4 +1,4 @@
-//! A program for a board without an operating system: a task that a cyclic notification wakes, and that prints when.
+//! A program for a board without an operating system: a cyclic notification wakes a task, and the task prints the time.
 //!
 //! `cargo run --release` in this folder, or `cargo run -p kizami-rtos-inspect -- run examples/board m33 uni`
 #![no_std]

@@ -1,9 +1,9 @@
-//! A control loop that runs every two milliseconds, and a monitor that knows when it was too slow.
+//! A control loop that runs every two milliseconds, and a monitor that counts the rounds that were too slow.
 //!
 //! `cargo run -p control-loop`
 //!
-//! - `PERIOD` wakes `CONTROL`, which sets the alarm `DEADLINE` and takes it back when its work is done.
-//! - If the alarm rings first, `MONITOR` is told, a task above the loop: it counts, and could switch to a safe state.
+//! - `PERIOD` wakes `CONTROL`, which sets the alarm `DEADLINE` and stops it when the work of the round is done.
+//! - If the alarm rings first, it wakes `MONITOR`, a task above the loop, which counts and could switch to a safe state.
 //! - Every tenth round the loop works too long, so that there is something to see.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

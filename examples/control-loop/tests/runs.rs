@@ -1,4 +1,4 @@
-//! The loop ends, and the monitor has seen the rounds that were made too slow.
+//! The control loop ends, and its monitor has seen the rounds that were made too slow.
 
 use std::process::Command;
 

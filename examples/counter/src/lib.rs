@@ -1,4 +1,4 @@
-//! A server that counts, under a supervisor.
+//! A gen_server that counts, under a supervisor.
 
 use std::time::Duration;
 

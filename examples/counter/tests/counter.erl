@@ -1,6 +1,6 @@
 %% Counter: a gen_server in Rust. Generated: change it there.
 -module(counter).
--export([start_link/1, start_link_as/2, add/2, divided_by/2, reset/1]).
+-export([start_link/1, start_link_as/2, add/2, add/3, divided_by/2, divided_by/3, reset/1]).
 -export(['$otp'/0, start_pool/2]).
 -export_type([server/0, started/0]).
 
@@ -22,12 +22,20 @@ start_link_as(Name, Start) ->
 %% Counts on by `n`.
 -spec add(server(), N :: integer()) -> integer().
 add(Server, N) ->
-    call(Server, {add, N}).
+    add(Server, N, 5000).
+
+-spec add(server(), N :: integer(), timeout()) -> integer().
+add(Server, N, Timeout) ->
+    call(Server, {add, N}, Timeout).
 
 %% How many of `n` would fit into what was counted.
 -spec divided_by(server(), N :: integer()) -> integer().
 divided_by(Server, N) ->
-    call(Server, {divided_by, N}).
+    divided_by(Server, N, 5000).
+
+-spec divided_by(server(), N :: integer(), timeout()) -> integer().
+divided_by(Server, N, Timeout) ->
+    call(Server, {divided_by, N}, Timeout).
 
 %% Begins again.
 -spec reset(server()) -> ok.
@@ -43,8 +51,8 @@ start_pool(Name, Config) ->
     {counter_native, 0, []}.
 
 %% A request that is not of its type is an error of the caller's.
-call(Server, Request) ->
-    case gen_server:call(Server, Request) of
+call(Server, Request, Timeout) ->
+    case gen_server:call(Server, Request, Timeout) of
         {'$refused', Why} -> erlang:error({refused, Why});
         Reply -> Reply
     end.

@@ -1,4 +1,4 @@
-//! What there is to be alarmed about, and who notes it.
+//! Alarms, and the event handler that records them.
 
 use otp::{Data, Init, gen_event};
 

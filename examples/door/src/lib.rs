@@ -1,4 +1,4 @@
-//! A door with a code lock, and a log of its alarms: a state machine and a handler of events, under a supervisor.
+//! A door with a code lock, and a log of its alarms: a state machine and an event handler, under a supervisor.
 
 mod alarms;
 mod lock;

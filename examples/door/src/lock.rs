@@ -1,4 +1,4 @@
-//! The door: locked until the code is typed, and locked again after a while.
+//! The state machine of the door: locked until the code is typed, and locked again after a while.
 
 use std::time::Duration;
 

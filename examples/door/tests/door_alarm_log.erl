@@ -1,7 +1,7 @@
 %% AlarmLog: a handler of events in Rust. Generated: change it there.
--module(alarm_log).
+-module(door_alarm_log).
 -behaviour(gen_event).
--export([add_handler/1, add_sup_handler/1, delete_handler/1, alarms/1]).
+-export([add_handler/1, add_sup_handler/1, delete_handler/1, alarms/1, alarms/2]).
 -export([init/1, handle_event/2, handle_call/2, handle_info/2, code_change/3, format_status/1]).
 -export_type([manager/0, event/0, alarm/0]).
 
@@ -31,11 +31,15 @@ delete_handler(Server) ->
 %% The alarms until now, the first one first.
 -spec alarms(manager()) -> [alarm()].
 alarms(Server) ->
-    call(Server, alarms).
+    alarms(Server, 5000).
+
+-spec alarms(manager(), timeout()) -> [alarm()].
+alarms(Server, Timeout) ->
+    call(Server, alarms, Timeout).
 
 %% A request that is not of its type, or to nobody, is an error of the caller's.
-call(Server, Request) ->
-    case gen_event:call(Server, ?MODULE, Request) of
+call(Server, Request, Timeout) ->
+    case gen_event:call(Server, ?MODULE, Request, Timeout) of
         {'$refused', Why} -> erlang:error({refused, Why});
         {error, bad_module} -> erlang:error({refused, no_handler});
         {error, {'EXIT', Why}} -> erlang:error(Why);
@@ -46,7 +50,7 @@ call(Server, Request) ->
 
 -spec init(term()) -> {ok, state()} | {error, term()}.
 init(Arguments) ->
-    door_native_event:init(0, Arguments).
+    door_native_event:init(1, Arguments).
 
 %% A handler goes on in the build that it began in, until its code is changed.
 handle_event(Event, {Half, _} = State) ->
@@ -59,7 +63,7 @@ handle_info(Message, {Half, _} = State) ->
     Half:info(Message, State).
 
 code_change(_OldVsn, State, Extra) ->
-    door_native_event:code_change(0, State, Extra).
+    door_native_event:code_change(1, State, Extra).
 
 format_status(Status) ->
     door_native_event:format_status(Status).

@@ -40,16 +40,18 @@ fn wrong_codes_block_it_and_are_noted() {
         "ok = application:start(door),
          [door:button(front_door, 9) || _ <- lists:seq(1, 12)],
          {blocked, _} = sys:get_state(front_door),
-         [{wrong_code, #{times := 3}}] = alarm_log:alarms(alarms),
-         gen_event:notify(alarms, smoke), [_, smoke] = alarm_log:alarms(alarms),
-         exit(whereis(alarms), kill), timer:sleep(500), [] = alarm_log:alarms(alarms)",
+         [{wrong_code, #{times := 3}}] = door_alarm_log:alarms(alarms),
+         gen_event:notify(alarms, smoke), [_, smoke] = door_alarm_log:alarms(alarms),
+         exit(whereis(alarms), kill), timer:sleep(500), [] = door_alarm_log:alarms(alarms)",
     );
 }
 
 #[test]
 fn the_modules_are_made_to_be_read() {
     let sources = otp::generate::sources("door_native").expect("the Erlang half");
-    for (file, text) in [("door.erl", include_str!("door.erl")), ("alarm_log.erl", include_str!("alarm_log.erl"))] {
+    for (file, text) in
+        [("door.erl", include_str!("door.erl")), ("door_alarm_log.erl", include_str!("door_alarm_log.erl"))]
+    {
         let source = sources.iter().find(|source| source.file == file).expect("its module");
         assert_eq!(source.text, text);
     }

@@ -1,11 +1,11 @@
-//! Who takes connections in and gives each a process of its own.
+//! The acceptor: accepts connections, and starts a process for each.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use otp::net::{Readable, TcpListener};
 use otp::time::sleep;
-use otp::{Init, Pool, gen_server};
+use otp::{Carry, Init, Pool, gen_server};
 use tracing::{info, warn};
 
 use crate::connection::Connection;
@@ -14,7 +14,7 @@ use crate::connection::Connection;
 const AT_A_TIME: usize = 64;
 
 /// Takes connections in.
-#[derive(Debug)]
+#[derive(Carry, Debug)]
 pub struct Acceptor {
     listener: TcpListener,
     idle: Duration,

@@ -1,13 +1,14 @@
 //! A connection of a device.
 //!
-//! It never waits for its socket: it is told when there is something to read, and when there is room to write, so it hears casts and calls
-//! in between. What the other side can do to it has an end: lines, bad lines, answers that are not read, silence.
+//! The connection's process never waits for its socket: a message tells it when there is something to read, and when there is
+//! room to write, so it takes casts and calls in between. Everything that the other side can do to it has a limit: long lines,
+//! bad lines, answers that are not read, silence.
 
 use std::time::{Duration, Instant};
 
 use otp::net::{Filled, Handed, Lines, Outbox, Readable, TcpStream, Writable};
 use otp::time::Timer;
-use otp::{Data, Init, Next, Pid, Server, gen_server};
+use otp::{Carry, Data, Init, Next, Pid, Server, gen_server};
 use tracing::{Instrument as _, Span, info, info_span, warn};
 
 use crate::events::{Asks, REQUEST};
@@ -21,7 +22,7 @@ const MOST_WAITING: usize = 16 * 1024;
 const MOST_WRONG: u32 = 10;
 
 /// The connection of one device.
-#[derive(Debug)]
+#[derive(Carry, Debug)]
 pub struct Connection {
     stream: TcpStream,
     lines: Lines,
@@ -31,12 +32,21 @@ pub struct Connection {
     idle: Duration,
     heard: Instant,
     /// What the log says an event of this connection is about.
+    #[otp(anew = span_of(device.as_deref()))]
     span: Span,
 }
 
 /// Time to look whether anything was heard.
 #[derive(Data, Debug)]
 pub struct Silence;
+
+fn span_of(device: Option<&str>) -> Span {
+    let span = info_span!("connection", device = tracing::field::Empty);
+    if let Some(device) = device {
+        span.record("device", device);
+    }
+    span
+}
 
 /// Whether the connection goes on.
 enum After {
@@ -58,7 +68,7 @@ impl Connection {
             wrong: 0,
             idle,
             heard: Instant::now(),
-            span: info_span!("connection", device = tracing::field::Empty),
+            span: span_of(None),
         })
     }
 

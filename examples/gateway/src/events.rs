@@ -1,4 +1,5 @@
-//! What is measured: who wants to know attaches a handler, in Erlang by `gateway_telemetry:attach/4` or by the library telemetry.
+//! Measured events of the gateway. A listener attaches a handler, in Erlang by `gateway_telemetry:attach/4` or by the library
+//! telemetry.
 
 use otp::Data;
 use otp::telemetry::{Event, Span};

@@ -1,8 +1,8 @@
-//! Who knows the devices: which are connected, and what each reported last.
+//! The hub: the devices that are connected, and what each device reported last.
 
 use std::collections::BTreeMap;
 
-use otp::{Down, Init, Monitor, Pid, Server, gen_server};
+use otp::{Carry, Down, Init, Monitor, Pid, Server, gen_server};
 
 use crate::connection::{Connection, ConnectionApi as _};
 use crate::events::{Of, READING, Reading};
@@ -12,13 +12,13 @@ const MOST_DEVICES: usize = 100_000;
 const MOST_KEYS: usize = 64;
 
 /// Knows the devices.
-#[derive(Debug)]
+#[derive(Carry, Debug)]
 pub struct Hub {
     devices: BTreeMap<String, Device>,
 }
 
 /// A device that was here once; what it reported stays when it goes.
-#[derive(Debug, Default)]
+#[derive(Carry, Debug, Default)]
 struct Device {
     connection: Option<(Pid, Monitor)>,
     values: BTreeMap<String, f64>,

@@ -1,4 +1,4 @@
-//! A gateway for devices: they connect over TCP and report what they measure, one process for each connection.
+//! A gateway for devices: devices connect over TCP and report what they measure, with one process for each connection.
 //!
 //! ```text
 //! $ cargo otp run -- 127.0.0.1:7070 &
@@ -11,11 +11,14 @@
 //! 21.5
 //! ```
 //!
-//! `OTP_LOG=info` has it tell what goes on, and who wants the readings elsewhere too says in Erlang
+//! With `OTP_LOG=info` the gateway logs what goes on. To get the readings elsewhere too, attach a handler in Erlang,
 //! `gateway_telemetry:attach(mine, [gateway, reading], fun(_, #{value := V}, #{device := D}, _) -> … end, [])`: see `events`.
 //!
-//! What a line may be is said in `protocol`. From Erlang: `hub:value(hub, <<"boiler">>, <<"temp">>)`, `hub:tell(hub, <<"boiler">>,
-//! <<"open the valve">>)`. A connection that fails in whatever way, by what it sends or by a panic, ends alone.
+//! `cargo otp upgrade` takes it to a new build with its connections open.
+//!
+//! `protocol` lists the lines that a device may send. From Erlang: `gateway_hub:value(hub, <<"boiler">>, <<"temp">>)`, `gateway_hub:tell(hub,
+//! <<"boiler">>, <<"open the valve">>)`. A connection that fails in whatever way, by what the device sends or by a panic, ends
+//! alone.
 
 mod acceptor;
 mod connection;

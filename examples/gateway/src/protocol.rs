@@ -1,4 +1,4 @@
-//! The lines that devices send, and what they are answered.
+//! The protocol between devices and the gateway: lines, and their answers.
 //!
 //! | line | answer |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `ping` | `pong` |
 //! | `quit` | `bye`, and the end |
 //!
-//! What is wrong is answered with `error` and why. Names and keys are 1 to 32 letters, digits, `_` or `-`.
+//! A wrong line is answered with `error` and the reason. Names and keys are 1 to 32 letters, digits, `_` or `-`.
 
 /// What a line asks for.
 #[derive(Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! The gateway in a real Erlang VM, with real clients over TCP: good ones, and those that are not.
+//! The gateway in a real Erlang VM, with real clients over TCP, well-behaved and badly behaved ones.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -14,7 +14,7 @@ struct Gateway {
     ask: ChildStdin,
     answers: BufReader<ChildStdout>,
     address: SocketAddr,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// Evaluates each line that comes in, and writes what it is as one line.
@@ -28,8 +28,8 @@ impl Gateway {
     fn start(idle: Duration) -> Self {
         let folder = in_a_vm::compiled("gateway", &[("asked", ASKED)]);
         let mut vm = Command::new("erl")
-            .args(["-noshell", "-pa", ".", "-kernel", "logger_level", "critical", "-s", "asked", "main", "-extra"])
-            .args(["127.0.0.1:0", &idle.as_millis().to_string()])
+            .args(["-noshell", "-pa", ".", "-kernel", "logger_level", "critical", "-s", "asked", "main"])
+            .args(["-otp_application", "gateway", "-extra", "127.0.0.1:0", &idle.as_millis().to_string()])
             .current_dir(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -38,8 +38,8 @@ impl Gateway {
         let ask = vm.stdin.take().expect("a pipe");
         let answers = BufReader::new(vm.stdout.take().expect("a pipe"));
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
-        let mut gateway = Self { vm, ask, answers, address: nowhere, _folder: folder };
-        let address = gateway.ask("acceptor:address(acceptor)");
+        let mut gateway = Self { vm, ask, answers, address: nowhere, folder };
+        let address = gateway.ask("gateway_acceptor:address(acceptor)");
         gateway.address = address.trim_matches(['<', '>', '"']).parse().expect("an address");
         gateway
     }
@@ -137,8 +137,8 @@ fn devices_report_and_are_asked_about_over_tcp_and_from_erlang() {
     assert_eq!(room.ask("get boiler temp"), "61.5");
     assert_eq!(room.ask("get boiler level"), "none");
     assert_eq!(room.ask("devices"), "boiler room-1");
-    assert_eq!(gateway.ask("hub:value(hub, <<\"boiler\">>, <<\"temp\">>)"), "61.5");
-    assert_eq!(gateway.ask("hub:tell(hub, <<\"boiler\">>, <<\"heat\">>)"), "true");
+    assert_eq!(gateway.ask("gateway_hub:value(hub, <<\"boiler\">>, <<\"temp\">>)"), "61.5");
+    assert_eq!(gateway.ask("gateway_hub:tell(hub, <<\"boiler\">>, <<\"heat\">>)"), "true");
     assert_eq!(boiler.hear(), "heat");
     // Bytes come as they like: several lines in one piece, one line in several.
     boiler.say(b"temp 62\r\nlevel 3\npi");
@@ -146,9 +146,9 @@ fn devices_report_and_are_asked_about_over_tcp_and_from_erlang() {
     assert_eq!(boiler.ask("ng"), "pong");
     assert_eq!(boiler.ask("quit"), "bye");
     assert!(boiler.ends());
-    gateway.ask_until("hub:connected(hub)", "[<<\"room-1\">>]");
+    gateway.ask_until("gateway_hub:connected(hub)", "[<<\"room-1\">>]");
     assert_eq!(room.ask("get boiler level"), "3");
-    assert_eq!(gateway.ask("hub:tell(hub, <<\"boiler\">>, <<\"heat\">>)"), "false");
+    assert_eq!(gateway.ask("gateway_hub:tell(hub, <<\"boiler\">>, <<\"heat\">>)"), "false");
     // A device that comes again takes the place of what is left of it.
     let mut anew = gateway.device("room-1");
     assert_eq!(room.hear(), "error another connection has said hello by this name");
@@ -211,7 +211,7 @@ fn a_client_that_never_reads_is_let_go_of() {
     };
     use std::io::ErrorKind::{BrokenPipe, ConnectionReset};
     assert!(matches!(error.kind(), ConnectionReset | BrokenPipe), "{error} after {sent} bytes");
-    gateway.ask_until("length(hub:connected(hub))", "50");
+    gateway.ask_until("length(gateway_hub:connected(hub))", "50");
 }
 
 #[test]
@@ -227,19 +227,49 @@ fn five_hundred_at_once_are_served_and_a_panic_ends_one_of_them() {
             assert_eq!(client.hear(), "ok");
         }
     }
-    assert_eq!(gateway.ask("length(hub:connected(hub))"), "500");
-    assert_eq!(gateway.ask("lists:sum([trunc(hub:value(hub, D, <<\"n\">>)) || D <- hub:connected(hub)])"), "124750");
+    assert_eq!(gateway.ask("length(gateway_hub:connected(hub))"), "500");
+    assert_eq!(
+        gateway.ask("lists:sum([trunc(gateway_hub:value(hub, D, <<\"n\">>)) || D <- gateway_hub:connected(hub)])"),
+        "124750"
+    );
     gateway.ask(
-        "[connection:drill(P) || {_, P, _, _} <- supervisor:which_children(connections), connection:device(P) =:= <<\"d7\">>]",
+        "[gateway_connection:drill(P) || {_, P, _, _} <- supervisor:which_children(connections), gateway_connection:device(P) =:= <<\"d7\">>]",
     );
     assert!(clients.remove(7).ends());
-    gateway.ask_until("length(hub:connected(hub))", "499");
+    gateway.ask_until("length(gateway_hub:connected(hub))", "499");
     for client in &mut clients {
         assert_eq!(client.ask("ping"), "pong");
     }
     drop(clients);
     gateway.ask_until("supervisor:count_children(connections)", "[{specs,1},{active,0},{supervisors,0},{workers,0}]");
     assert_eq!(gateway.device("d7").ask("get d7 n"), "7");
+}
+
+#[test]
+fn connections_that_come_and_go_leave_no_line_in_the_log() {
+    let mut gateway = Gateway::start(LONG);
+    // What is logged for people to look at, of the library and of this program, goes into a file.
+    let logged = gateway.folder.path().join("warnings");
+    let handler = format!(
+        "logger:remove_handler(default), logger:set_primary_config(level, warning), \
+         logger:add_handler(test, logger_std_h, #{{level => warning, config => #{{file => \"{}\"}}}})",
+        logged.display()
+    );
+    assert_eq!(gateway.ask(&handler), "ok");
+    for n in 0..200 {
+        let mut client = gateway.device(&format!("d{n}"));
+        if n % 2 == 0 {
+            assert_eq!(client.ask("quit"), "bye");
+        }
+    }
+    gateway.ask_until("supervisor:count_children(connections)", "[{specs,1},{active,0},{supervisors,0},{workers,0}]");
+    // It has taken what came before that.
+    gateway.ask("gateway_acceptor:address(acceptor)");
+    assert_eq!(gateway.ask("logger_std_h:filesync(test)"), "ok");
+    assert_eq!(std::fs::read_to_string(&logged).expect("a log"), "");
+    // And the way into that file is one.
+    gateway.ask("acceptor ! what, gateway_acceptor:address(acceptor), logger_std_h:filesync(test)");
+    assert!(std::fs::read_to_string(&logged).expect("a log").contains("has nobody for the message what"));
 }
 
 #[test]
@@ -263,14 +293,14 @@ fn what_fails_in_the_middle_is_started_anew() {
     let same = gateway.ask("is_list(supervisor:which_children(connections))");
     assert_eq!((same.as_str(), client.ask("ping").as_str()), ("true", "pong"));
     gateway.ask_until("is_pid(whereis(acceptor))", "true");
-    let address = gateway.ask("acceptor:address(acceptor)");
+    let address = gateway.ask("gateway_acceptor:address(acceptor)");
     gateway.address = address.trim_matches(['<', '>', '"']).parse().expect("an address");
     gateway.device("two");
     // The hub: the devices come again.
     gateway.ask("exit(whereis(hub), kill)");
     assert!(client.ends());
     gateway.ask_until("is_pid(whereis(acceptor))", "true");
-    let address = gateway.ask("acceptor:address(acceptor)");
+    let address = gateway.ask("gateway_acceptor:address(acceptor)");
     gateway.address = address.trim_matches(['<', '>', '"']).parse().expect("an address");
     assert_eq!(gateway.device("one").ask("devices"), "one");
 }

@@ -1,4 +1,4 @@
-//! A key-value store on several nodes: each has all of it, answers by itself, and sends the others what it was told.
+//! A key-value store on several nodes: each node has all of it, answers by itself, and sends its writes to the others.
 //!
 //! Three terminals, in this folder:
 //!
@@ -11,28 +11,29 @@
 //! and a fourth:
 //!
 //! ```text
-//! cargo otp console --name a --eval 'store:put(store, <<"colour">>, <<"red">>)'
-//! cargo otp console --name c --eval 'store:get(store, <<"colour">>)'
+//! cargo otp console --name a --eval 'kv_store:put(store, <<"colour">>, <<"red">>)'
+//! cargo otp console --name c --eval 'kv_store:get(store, <<"colour">>)'
 //! ```
 //!
-//! What it guarantees:
+//! The store guarantees:
 //!
-//! - **It always answers.** A node that reaches no other takes what it is told, and says what it knows.
-//! - **The nodes come to agree.** When all are connected again and nobody writes, all have the same after a moment: of each
-//!   key the write with the highest version. That holds in whatever order, and however often, they hear of a write.
-//! - **Who writes after having seen a value overwrites it**, on whatever node.
+//! - **It always answers.** A node that reaches no other node takes writes, and answers reads from what it knows.
+//! - **The nodes come to agree.** When all are connected again and nobody writes, all have the same after a moment: of each key
+//!   the write with the highest version. That holds whatever the order in which writes arrive, and however often.
+//! - **A client that writes after having seen a value overwrites it**, on whatever node.
 //!
-//! What it does not:
+//! It does not guarantee:
 //!
-//! - **A write is not safe when it is acknowledged.** It is on one node then, and on its way to as many as the answer says. When
-//!   the node dies just then, the write is lost.
+//! - **A write is not safe when it is acknowledged.** The write is on one node then, and on its way to as many as the answer
+//!   says. If that node dies just then, the write is lost.
 //! - **A read may be old**, on a node that has not heard of a write yet, was just started, or is cut off.
-//! - **Of two writes of one key that know nothing of each other, one is lost**, that of the node whose clock is behind. Nobody
+//! - **Of two writes of one key that know nothing of each other, one is lost**, that of the node whose clock is behind. No client
 //!   is told.
-//! - **It is all in memory.** What was written is there for as long as one node is that has it.
-//! - **What is deleted is remembered** for ever, as otherwise a node that comes back would bring it back too.
+//! - **All data is in memory.** A write exists as long as one node lives that has it.
+//! - **A deleted key is remembered** for ever, as otherwise a node that comes back would bring the key back too.
 //!
-//! Where these do not do, a majority has to be asked for each write and each read, and a node that cannot reach one must say no.
+//! An application that needs more than this must ask a majority of nodes for each write and each read, and a node that cannot
+//! reach a majority must refuse.
 
 mod links;
 mod replica;

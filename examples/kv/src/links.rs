@@ -1,4 +1,4 @@
-//! Keeps this node connected with the others: nothing in OTP connects again by itself when a link was cut.
+//! Connections with the other nodes: this process connects again when a link was cut, since nothing in OTP does that by itself.
 
 use std::time::Duration;
 

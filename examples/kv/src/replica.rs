@@ -1,7 +1,7 @@
-//! What one node knows, and how it takes in what another one does.
+//! The replica of one node: its entries, and the rule by which it takes in the entries of another.
 //!
-//! No process and no clock in here: only the rule of which of two entries of a key stays. It is a maximum, so it does not matter
-//! in which order entries come, nor how often.
+//! There is no process and no clock in here, only the rule for which of two entries of a key stays. The rule is a maximum, so the
+//! order in which entries arrive does not matter, nor does an entry that arrives twice.
 
 use std::collections::BTreeMap;
 

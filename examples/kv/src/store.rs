@@ -1,8 +1,8 @@
-//! The store of a node, and how stores tell each other.
+//! The store of a node, and the messages between stores.
 //!
-//! Each store is a member of one group. What is written goes to all members at once. A member that is new, because its node was
-//! started, or the link to it is there again, gets everything from each of the others. Messages from one process to another
-//! arrive in order or, when the link is cut, not at all; and then the member is gone and will be new.
+//! Each store is a member of one group. A write goes to all members at once. A new member, whose node was started or whose link
+//! is there again, gets everything from each of the others. Messages from one process to another arrive in order or, when the
+//! link is cut, not at all; in that case the member is gone, and comes back as a new one.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,5 +1,5 @@
-%% Three nodes with the store, as Erlang code sees them. Each is a VM of its own, spoken to through its standard input and
-%% output, however the links between them are.
+%% Checks of the store on three nodes, as Erlang code sees them. Each node is a VM of its own; the checks speak to it through its
+%% standard input and output, so the state of the links between the nodes does not matter.
 -module(checks).
 -export([all_have_what_one_is_told/0, a_node_that_was_killed_catches_up/0, both_sides_of_a_cut_agree_when_it_heals/0,
          a_node_named_wrong_is_refused/0]).
@@ -56,22 +56,23 @@ both_sides_of_a_cut_agree_when_it_heals() ->
 a_node_named_wrong_is_refused() ->
     ok = application:load(kv),
     process_flag(trap_exit, true),
-    {error, {shutdown, {failed_to_start_child, links, <<"b is no node: ", _/binary>>}}} = root:start_link([<<"b">>]).
+    {error, {shutdown, {failed_to_start_child, links, <<"b is no node: ", _/binary>>}}} = kv_root:start_link([<<"b">>]).
 
 %% ---------------------------------------------------------------- nodes
 
 three() ->
     Nodes = [start(Name) || Name <- ["a", "b", "c"]],
-    [until("all are there", fun() -> peer:call(Peer, links, missing, [links]) =:= [] end) || #node{peer = Peer} <- Nodes],
+    [until("all are there", fun() -> peer:call(Peer, kv_links, missing, [links]) =:= [] end) || #node{peer = Peer} <- Nodes],
     until("all know all", fun() -> [2, 2, 2] =:= [call(Node, put, [<<"first">>, <<"0">>]) || Node <- Nodes] end),
     [call(Node, delete, [<<"first">>]) || Node <- Nodes],
     [all([Node], <<"first">>, undefined) || Node <- Nodes],
     Nodes.
 
-%% The application, as `cargo otp run` starts it.
+%% The application. Flags of `peer` come after these, so no plain arguments can stand there.
 start(Name) ->
     Arguments = ["-pa", ".", "-setcookie", "kv", "-kernel", "inet_dist_use_interface", "{127,0,0,1}",
-                 "-kernel", "logger_level", "critical", "-extra", "a@127.0.0.1", "b@127.0.0.1", "c@127.0.0.1"],
+                 "-kernel", "logger_level", "critical",
+                 "-kv", "arguments", "[\"a@127.0.0.1\",\"b@127.0.0.1\",\"c@127.0.0.1\"]"],
     {ok, Peer, Node} = peer:start_link(#{name => Name, host => "127.0.0.1", longnames => true, args => Arguments,
                                          connection => standard_io, wait_boot => 120000}),
     {ok, _} = peer:call(Peer, application, ensure_all_started, [kv]),
@@ -85,7 +86,7 @@ heal(#node{peer = Peer}, Others) ->
     [peer:call(Peer, erlang, set_cookie, [Other, kv]) || #node{name = Other} <- Others].
 
 call(#node{peer = Peer}, Function, Arguments) ->
-    peer:call(Peer, store, Function, [store | Arguments], 60000).
+    peer:call(Peer, kv_store, Function, [store | Arguments], 60000).
 
 %% All have this value, after a moment.
 all(Nodes, Key, Value) ->

@@ -1,4 +1,4 @@
-//! Which part fails when, and how: the same for each seed.
+//! The plan of faults: which part fails when, and how. The same seed gives the same plan.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

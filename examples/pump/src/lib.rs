@@ -1,9 +1,10 @@
-//! A pump that must not stop: a sensor measures, a controller decides, an actuator doses, every 10 ms, and a watchdog looks after them.
+//! A pump that must not stop: a sensor measures, a controller decides, an actuator doses, every 10 ms, and a watchdog looks after
+//! them.
 //!
-//! It is made to be broken. A plan of faults (`faults`) has each part panic, hang, wait for ever, send what is wrong, or send nothing;
-//! `world` is what the parts work on, which no fault touches, and which judges in how many periods the actuator got a command that
-//! was fresh and valid. `parts` is the application on OTP; `examples/pump/actix` is the same for actix.
-//! docs/otp-safety.md has the figures.
+//! The pump is made to be broken. A plan of faults (`faults`) has each part panic, hang, wait for ever, send a wrong value, or
+//! send nothing. `world` is the hardware that the parts work on, which no fault touches; it also judges in how many periods the
+//! actuator got a command that was fresh and valid. `parts` is the application on OTP; `examples/pump/actix` is the same for
+//! actix. docs/otp-safety.md has the figures.
 
 pub mod faults;
 mod parts;

@@ -1,8 +1,8 @@
-//! The pump on OTP. No part knows how others are started anew, or that they are: it sends to names.
+//! The pump on OTP. A part does not know how the others are started anew, or that they are: it sends to names.
 //!
-//! What may hang, a driver that blocks or a computation that takes too long, is done on dirty schedulers: a process is killed there at
-//! once, while its thread comes back when the work does. What hangs on an ordinary scheduler (`plain`) holds up whoever else is on
-//! it, and its process ends when it comes back and not before.
+//! Work that may hang, a driver that blocks or a computation that takes too long, is done on dirty schedulers: the process is
+//! killed there at once, while its thread comes back when the work does. Work that hangs on an ordinary scheduler (`plain`) holds
+//! up every other process on that scheduler, and its own process ends when the work comes back and not before.
 
 use std::future::pending;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What the parts work on and no fault touches: the patient, the motor with its interlock, a register of who was heard of, and the record
-//! by which a run is judged. On a device this is hardware.
+//! The world that the parts work on and no fault touches: the patient, the motor with its interlock, a register of when each part
+//! was last heard of, and the record by which a run is judged. On a device this is hardware.
 
 use std::fmt::Write as _;
 use std::sync::OnceLock;

@@ -2,10 +2,10 @@
 //!
 //! `cargo run -p two-cores`
 //!
-//! - Blocks of memory go round: the producer takes one from the pool, fills it and sends its address; the consumer adds it up and
-//!   gives it back. When the consumer is behind, the pool is empty, and the producer waits.
-//! - Each processor has a pinned task beside it, which counts how often it was called by its own cyclic notification. It takes no
-//!   lock between processors, so neither disturbs the other.
+//! - Blocks of memory go round: the producer takes a block from the pool, fills it and sends its address; the consumer adds the
+//!   block up and gives it back. When the consumer is behind, the pool is empty, and the producer waits.
+//! - Each processor also has a pinned task, which counts how often its own cyclic notification called it. A pinned task takes no
+//!   lock between processors, so the two do not disturb each other.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -1,4 +1,4 @@
-//! Every block arrives, on the other processor.
+//! The example with two processors: every block arrives on the other processor.
 
 use std::process::Command;
 

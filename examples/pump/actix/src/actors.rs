@@ -1,9 +1,10 @@
-//! The pump on actix 0.13, as a good user would write it: an arbiter for each part, so that a part that blocks holds up no other; the
-//! library's `Supervisor` around each; drivers on threads that may block, one command at a time.
+//! The pump on actix 0.13, as a good user would write it: an arbiter for each part, so that a part that blocks holds up no other;
+//! the library's `Supervisor` around each part; drivers on threads that may block, one command at a time.
 //!
-//! - `Supervised` is that and no more: the watchdog tells a part that is stuck to stop, and the `Supervisor` starts it anew.
-//! - `Guarded` has by hand what OTP has anyway, as much of it as this program needs: who is stuck or gone is replaced by another actor on
-//!   another arbiter, addresses are looked up and not kept, and one who comes back from a hang finds out that it is nobody any more.
+//! - `Supervised` is that and no more: the watchdog tells a stuck part to stop, and the `Supervisor` starts the part anew.
+//! - `Guarded` adds by hand what OTP has anyway, as much of it as this program needs: a part that is stuck or gone is replaced by
+//!   another actor on another arbiter, addresses are looked up and not kept, and an actor that comes back from a hang finds out
+//!   that it has been replaced.
 
 use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! The pump of `examples/pump` on actix, and what runs both halves and reads their verdicts.
+//! The pump of `examples/pump` on actix, and the comparison of both halves: running them, and reading their verdicts.
 
 pub mod actors;
 pub mod otp_half;

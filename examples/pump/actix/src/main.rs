@@ -1,7 +1,8 @@
-//! Runs the pump on OTP and on actix in turn, with the same faults, and prints how available each was.
+//! The comparison: runs the pump on OTP and on actix in turn, with the same faults, and prints how available each was.
 //!
-//! `pump-actix [ROUNDS [SEED]]`: each round has its own plan of 20 faults, every kind in every part, and runs each half once (9 s each), in
-//! fresh processes and in an order that the seed shuffles. `pump-actix actix|actix-guarded SEED FAULTS` is one run of that half.
+//! `pump-actix [ROUNDS [SEED]]`: each round has its own plan of 20 faults, every kind in every part, and runs each half once (9 s
+//! each), in fresh processes and in an order that the seed shuffles. `pump-actix actix|actix-guarded SEED FAULTS` is one run of
+//! that half.
 
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};

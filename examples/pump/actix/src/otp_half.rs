@@ -1,4 +1,4 @@
-//! The half on OTP: its application in a folder, compiled, and an Erlang VM that runs it once.
+//! The OTP half of the comparison: its application in a folder, compiled, and an Erlang VM that runs it once.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -41,8 +41,8 @@ impl OtpHalf {
             io:format(\"~ts\", [gen_server:call(judge, verdict, infinity)]), halt(0).";
         self.output(
             Command::new("erl")
-                .args(["-noshell", "-pa", ".", "-kernel", "logger_level", "none", "-eval", RUN, "-extra"])
-                .args([&seed.to_string(), &faults.to_string(), how])
+                .args(["-noshell", "-pa", ".", "-kernel", "logger_level", "none", "-eval", RUN])
+                .args(["-otp_application", "pump", "-extra", &seed.to_string(), &faults.to_string(), how])
                 // Finding names for a trace takes longer than anything else after a panic.
                 .env_remove("RUST_BACKTRACE"),
         )

@@ -1,4 +1,4 @@
-//! What a run came to, read from its lines (`pump::world::World::verdict`).
+//! The verdict of a run, read from the run's output (`pump::world::World::verdict`).
 
 use std::collections::BTreeMap;
 

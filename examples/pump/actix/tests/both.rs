@@ -1,4 +1,4 @@
-//! Both halves with every kind of fault in every part: who is there at the end. How long it took is for the comparison.
+//! Both halves with every kind of fault in every part: which of them survive. How long recovery takes is for the comparison.
 
 use std::process::Command;
 
