@@ -1,11 +1,13 @@
-//! Samples as they were taken, their exact statistics, and the folder they are kept in.
+//! Samples as they were taken, their exact statistics, and the folder that stores them.
 //!
 //! Three layers, each usable without the next:
 //!
-//! - [`Recorder`] (always, `no_std`): where a measurement puts its samples. It never allocates and never overwrites.
-//! - [`stats`] (feature `alloc`): what the samples say. Exact, in memory that does not grow with their number.
-//! - [`folder`] (feature `std`): a recording on disk, written so that a crash loses nothing that was measured, and
-//!   checked when it is read; [`formats`] brings samples from other tools in and takes them out.
+//! - [`Recorder`] (always, `no_std`): a buffer that a measurement fills with samples. It never allocates and never
+//!   overwrites.
+//! - [`stats`] (feature `alloc`): the statistics of the samples, exact, in memory that does not grow with their number.
+//! - [`folder`] (feature `std`): a recording on disk, written so that a crash loses no measured sample, and checked
+//!   when it is read; [`formats`] imports and exports samples in the formats of other tools; [`foreign`] makes text of
+//!   others printable.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(feature = "alloc")]
@@ -13,6 +15,8 @@ extern crate alloc;
 
 #[cfg(feature = "std")]
 pub mod folder;
+#[cfg(feature = "std")]
+pub mod foreign;
 #[cfg(feature = "std")]
 pub mod formats;
 #[cfg(feature = "alloc")]

@@ -1,17 +1,19 @@
-//! Where a measurement puts its samples.
+//! Recorders: buffers that a measurement fills with samples.
 //!
-//! A recorder is a window onto memory that somebody else reserved and pre-faulted: an array for rows of `u64`, and a
-//! [`Progress`] that says how many rows are complete. Invariants:
+//! A recorder is a window onto memory that its creator reserved and pre-faulted: an array for rows of `u64`, and a
+//! [`Progress`] that counts the complete rows. Invariants:
 //!
-//! - Recording allocates nothing, locks nothing and makes no system call: one store a column and one store of the count.
-//! - A row is complete before it is counted (release store), so whoever shares the memory, also after the writer was
-//!   killed, sees whole rows only.
+//! - Recording allocates nothing, locks nothing and makes no system call: one store a column and one store of the
+//!   count.
+//! - A row is complete before it is counted (release store). A process that shares the memory therefore sees whole rows
+//!   only, also after the writer was killed.
 //! - Nothing is overwritten. A row that finds the array full is dropped and counted as dropped.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// How far a series has come. Lies in memory that the writer and its observer may share. The counts have the width of a
-/// pointer, so that small processors without 64-bit atomics have them too.
+/// The progress of a series: its complete and its dropped rows. The counts lie in memory that the writer and its
+/// observer may share, and have the width of a pointer, so that small processors without 64-bit atomics support them
+/// too.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Progress {

@@ -1,7 +1,25 @@
-//! What can be wrong with a recording, said so that its owner knows what to do.
+//! Errors and damage of recordings. Each message names the file, the fault, and what the user can do.
 
 use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+use super::model::RECORDING_FILE;
+
+/// What a user can do about a file that could not be written, in parentheses after the error; empty where that is not known.
+pub fn what_to_do(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::StorageFull => " (the disk is full: free some space, or choose another folder with --out)",
+        ErrorKind::QuotaExceeded => {
+            " (this user's quota is used up: free some space, or choose another folder with --out)"
+        }
+        ErrorKind::FileTooLarge => {
+            " (files of this size are not allowed here: ulimit -f is the limit of the shell, see also the file system's own)"
+        }
+        ErrorKind::PermissionDenied => " (choose a folder of your own with --out)",
+        _ => "",
+    }
+}
 
 /// Why a recording could not be written or read at all.
 #[derive(Debug)]
@@ -26,17 +44,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { doing, path, source } => {
-                write!(f, "could not {doing} {}: {source}", path.display())?;
-                match source.kind() {
-                    std::io::ErrorKind::StorageFull => {
-                        write!(f, " (the disk is full: free some space, or choose another folder with --out)")
-                    }
-                    std::io::ErrorKind::PermissionDenied => write!(f, " (choose a folder of your own with --out)"),
-                    _ => Ok(()),
-                }
+                write!(f, "could not {doing} {}: {source}{}", path.display(), what_to_do(source))
             }
             Self::NotARecording { path } => {
-                write!(f, "{} is not a recording: it has no {}", path.display(), super::RECORDING_FILE)
+                write!(f, "{} is not a recording: it has no {}", path.display(), RECORDING_FILE)
             }
             Self::Unreadable { path, why } => write!(f, "{} cannot be read as a recording: {why}", path.display()),
             Self::TooNew { path, version, known } => write!(
@@ -78,7 +89,7 @@ impl fmt::Display for Damage {
             Self::RecordingEdited => write!(
                 f,
                 "{} was changed after it was written: the settings and names in it may not be those of the run",
-                super::RECORDING_FILE
+                RECORDING_FILE
             ),
             Self::SamplesMissing { series } => write!(f, "series {series}: its samples file is missing"),
             Self::SamplesForeign { series, why } => write!(f, "series {series}: its samples file is damaged: {why}"),

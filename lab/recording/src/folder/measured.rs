@@ -1,28 +1,29 @@
-//! What a series measured: a time, or a throughput that follows from its columns.
+//! Measured values of a series: times, throughputs that follow from two columns, or counts over time.
 //!
-//! A sample is always what was taken. Some are a step on the way: a transfer's row has a time and the bytes that went
-//! through, and what is shown and compared is bits per second. That is decided here, once, for tables, figures, claims
-//! and comparisons alike.
+//! A sample is always the value that was taken. In some series it is an intermediate value: a row of a transfer holds a
+//! time and a number of bytes, and tables, figures, claims and comparisons use bits per second. This module makes that
+//! choice once, for all of them.
 
 use crate::quantity::Quantity;
-use crate::stats::{Design, Samples};
+use crate::stats::{Design, Partial, Samples};
 
-use super::model::{Outcome, Series, Unit};
+use super::model::{Outcome, Series, Trial, Unit};
 use super::read::Loaded;
+use super::samples::View;
 
-/// What the values of a series are.
+/// The kind of values that a series has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measured {
     /// Nanoseconds, or another unit that is counted for so many operations in each sample.
     Time { operations: u64 },
-    /// Bits per second: what arrived, over the time that it took.
+    /// Bits per second: the bits that arrived, divided by the time of the transfer.
     Throughput,
-    /// Counts over time, such as the memory while something else is measured: no distribution.
+    /// Counts over time without a distribution, such as the memory of the machine during a measurement.
     Watched,
 }
 
 impl Series {
-    /// What its values are.
+    /// The kind of its values.
     pub fn measured(&self) -> Measured {
         if self.columns.first().is_some_and(|c| c.name == "when") {
             Measured::Watched
@@ -41,7 +42,7 @@ impl Series {
         }
     }
 
-    /// How many operations one of its values is of.
+    /// The number of operations that one of its values covers.
     pub fn operations_of_one(&self) -> f64 {
         match self.measured() {
             Measured::Time { operations } => operations as f64,
@@ -55,8 +56,8 @@ impl<'a> Loaded<'a> {
     pub fn values(&self) -> Box<dyn Samples + 'a> {
         match self.series.measured() {
             Measured::Throughput => {
-                let rates: Vec<u64> = self.transfers().iter().flat_map(|t| t.iter().map(|row| row.rate())).collect();
-                Box::new(rates)
+                let recorded: Vec<u64> = self.transfers().iter().flat_map(|t| t.iter().map(|row| row.rate())).collect();
+                Box::new(Partial { recorded, unrecorded: self.series.unrecorded() })
             }
             _ => Box::new(self.samples()),
         }
@@ -71,8 +72,13 @@ impl<'a> Loaded<'a> {
                     let sum = |of: fn(&Transfer) -> u64| rows.iter().map(of).fold(0, u64::saturating_add);
                     Transfer { time: sum(|t| t.time), bytes: sum(|t| t.bytes) }.rate()
                 };
-                let filled = self.transfers().into_iter().filter(|rows| !rows.is_empty());
-                filled.map(|rows| Box::new(vec![whole(&rows)]) as Box<dyn Samples>).collect()
+                let trials = self.transfers().into_iter().zip(&self.series.trials);
+                let filled = trials.filter(|(rows, _)| !rows.is_empty());
+                let whole = |(rows, trial): (Vec<Transfer>, &Trial)| {
+                    let unrecorded = self.series.unrecorded_of(trial);
+                    Box::new(Partial { recorded: vec![whole(&rows)], unrecorded }) as Box<dyn Samples>
+                };
+                filled.map(whole).collect()
             }
             _ => {
                 let filled = self.trials().into_iter().filter(|view| !view.is_empty());
@@ -90,8 +96,12 @@ impl<'a> Loaded<'a> {
     }
 
     /// How the trials of this series and of `other`, of the same recording, relate: the order interleaves trials, so
-    /// those with the same number ran in the same round, unless one of them is missing.
+    /// those with the same number ran in the same round, unless one of them is missing. What an emulator counts does not vary.
     pub fn design_with(&self, other: &Loaded<'_>) -> Design {
+        let counted = |series: &Series| series.emulated && matches!(series.unit(), Unit::Instructions | Unit::Cycles);
+        if counted(self.series) && counted(other.series) {
+            return Design::Counted;
+        }
         let whole =
             |series: &Series| series.trials.iter().all(|t| t.outcome == Outcome::Complete && t.rows > t.cold_rows);
         let same = self.series.trials.len() == other.series.trials.len();
@@ -107,7 +117,7 @@ impl<'a> Loaded<'a> {
         let Some((column, factor)) = columns else { return Vec::new() };
         let times = self.trials();
         let counts = self.trials_of(column);
-        let rows = |(times, counts): (super::View<'_>, super::View<'_>)| {
+        let rows = |(times, counts): (View<'_>, View<'_>)| {
             let rows = times.to_vec().into_iter().zip(counts.to_vec());
             rows.map(|(time, count)| Transfer { time, bytes: count.saturating_mul(factor) }).collect()
         };

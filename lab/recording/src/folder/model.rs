@@ -1,4 +1,5 @@
-//! What `recording.json` says: the run, and for every series what was asked, what was in force, and what came of it.
+//! The data model of `recording.json`: the run, and for every series the settings requested and effective, and its
+//! trials.
 //!
 //! Names and settings are text here, because a recording outlives the program that knew their types. A reader of a
 //! later version must be able to read every earlier one: fields are added with a default and never change meaning;
@@ -8,8 +9,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::stats::{Beyond, Unrecorded};
+
+/// The file that makes a folder a recording.
+pub const RECORDING_FILE: &str = "recording.json";
+
+/// The digits that stand for the checksum while it is computed.
+pub(super) const NO_CHECKSUM: &str = "00000000";
+
 /// The version of the format that this program writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// More rows are no series: no disk holds them, and offsets stay far from the end of a `u64`.
 pub(super) const MOST_ROWS: u64 = (1 << 48) - 1;
@@ -53,11 +62,11 @@ pub struct Recording {
     pub order: Vec<Step>,
 }
 
-/// How far the run came.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Still running, or ended without saying so (killed, power lost).
+    /// Still running, or ended without an entry (killed, power lost).
     Running,
     Complete,
     /// Stopped by its user; what was measured until then is whole.
@@ -97,6 +106,10 @@ pub struct Series {
     /// Which group of which study asked for it, as `study/group`.
     #[serde(default)]
     pub asked_by: Vec<String>,
+    /// Whether it is kept as counts, as a histogram is: each row then has one value, and how often it was measured. The order
+    /// of the samples is not known.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub counted: bool,
     pub trials: Vec<Trial>,
 }
 
@@ -112,7 +125,7 @@ impl Column {
     }
 }
 
-/// What a cell counts.
+/// The unit of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -139,6 +152,9 @@ pub struct Trial {
     /// Rows that found the buffer full.
     #[serde(default)]
     pub dropped: u64,
+    /// Samples that are only known to be greater than a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Beyond>,
     /// CRC-32 of its rows as they lie in the file.
     pub crc32: u32,
     pub outcome: Outcome,
@@ -154,7 +170,7 @@ pub struct Trial {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effective {
     pub value: String,
-    /// Whether that is what was asked for. True where nothing was asked.
+    /// Whether the value is the requested one. True where no value was requested.
     pub as_requested: bool,
     /// Why not, or how it was read.
     #[serde(default)]
@@ -165,11 +181,15 @@ pub struct Effective {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Not ended yet, or the program that wrote it was killed.
+    /// Not ended yet, or the program that wrote the recording was killed.
     Running,
     Complete,
     Interrupted,
     Failed(String),
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn finite<S: Serializer>(facts: &BTreeMap<String, f64>, to: S) -> Result<S::Ok, S::Error> {
@@ -189,6 +209,9 @@ impl Series {
         }
         if self.columns.is_empty() || self.columns.len() > MOST_COLUMNS {
             return Err(format!("series {name} has {} columns: 1 to {MOST_COLUMNS} are possible", self.columns.len()));
+        }
+        if self.counted && self.columns.len() != 2 {
+            return Err(format!("series {name} is kept as counts, and has {} columns and not 2", self.columns.len()));
         }
         if self.operations == 0 {
             return Err(format!("series {name} has samples of no operation: at least one is possible"));
@@ -219,6 +242,16 @@ impl Series {
     /// The index of the column `name`.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)
+    }
+
+    /// What is known of its samples that are not among the rows.
+    pub fn unrecorded(&self) -> Unrecorded {
+        let of_trial = |trial: &Trial| self.unrecorded_of(trial);
+        self.trials.iter().map(of_trial).fold(Unrecorded::default(), Unrecorded::and)
+    }
+
+    pub(super) fn unrecorded_of(&self, trial: &Trial) -> Unrecorded {
+        Unrecorded { lost: trial.dropped, beyond: trial.beyond, unordered: self.counted }
     }
 
     /// Rows in all trials, cold ones too.

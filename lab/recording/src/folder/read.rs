@@ -1,19 +1,22 @@
-//! Reading a recording, and checking it.
+//! Reading and checking recordings.
 //!
 //! The JSON and the samples are foreign bytes here: names must not lead out of the folder, counts must fit together,
-//! checksums must hold. What does not hold becomes a [`Damage`] and costs only the trial or the series that it touches.
+//! checksums must hold. Each violation becomes a [`Damage`], and costs only the trial or the series that it touches. All
+//! text is made printable, so that nothing of a recording can command the terminal that shows it.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::RECORDING_FILE;
 use super::error::{Damage, Error};
-use super::model::{FORMAT_VERSION, Outcome, Recording, Series, State, Trial};
+use super::model::{FORMAT_VERSION, NO_CHECKSUM, Outcome, RECORDING_FILE, Recording, Series, State, Trial};
 use super::samples::{SamplesFile, View};
-use super::write::NO_CHECKSUM;
+use crate::foreign;
+
+/// A longer `recording.json` is none: it would have millions of trials.
+const MOST_JSON: u64 = 1 << 30;
 
 /// A recording that was read and checked.
 #[derive(Debug)]
@@ -38,7 +41,7 @@ impl Reader {
     /// When it is no recording, or one that cannot be understood at all. Lesser damage is in [`Self::damage`].
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(RECORDING_FILE);
-        let text = match fs::read_to_string(&path) {
+        let text = match foreign::read_text(&path, MOST_JSON) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Err(Error::NotARecording { path: folder.to_owned() });
             }
@@ -80,7 +83,7 @@ impl Reader {
 impl<'a> Loaded<'a> {
     /// The warm samples of all trials: what summaries are made of.
     pub fn samples(&self) -> View<'a> {
-        self.column(0)
+        self.taken(self.column(0)).without(self.series.unrecorded())
     }
 
     /// The warm rows' values in column `column`.
@@ -100,7 +103,8 @@ impl<'a> Loaded<'a> {
 
     /// The warm samples of each trial by itself.
     pub fn trials(&self) -> Vec<View<'a>> {
-        self.trials_of(0)
+        let views = self.trials_of(0).into_iter().zip(&self.series.trials);
+        views.map(|(view, trial)| self.taken(view).without(self.series.unrecorded_of(trial))).collect()
     }
 
     /// The warm rows' values in column `column`, of each trial by itself.
@@ -112,11 +116,16 @@ impl<'a> Loaded<'a> {
     fn view(&self, column: usize, rows: impl Fn(&Trial) -> Range<u64>) -> View<'a> {
         View::new(self.file, column, self.series.trials.iter().map(rows).collect())
     }
+
+    /// Values of rows as the samples that they stand for.
+    fn taken(&self, view: View<'a>) -> View<'a> {
+        if self.series.counted { view.counted_by(1) } else { view }
+    }
 }
 
 fn parse(text: &str, path: &Path) -> Result<Recording, Error> {
     let unreadable = |why: String| Error::Unreadable { path: path.to_owned(), why };
-    let json: serde_json::Value = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
+    let mut json: serde_json::Value = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
     match json.get("format_version").and_then(serde_json::Value::as_u64) {
         None => return Err(unreadable("it has no format_version".into())),
         Some(version) if version > u64::from(FORMAT_VERSION) => {
@@ -125,7 +134,11 @@ fn parse(text: &str, path: &Path) -> Result<Recording, Error> {
         Some(_) => {}
     }
     // Parsed from the text and not from the value, so that an error says where.
-    let recording: Recording = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
+    let mut recording: Recording = serde_json::from_str(text).map_err(|e| unreadable(e.to_string()))?;
+    // Here, once: what is read from now on may be shown anywhere.
+    if foreign::make_printable(&mut json) {
+        recording = serde_json::from_value(json).map_err(|e| unreadable(e.to_string()))?;
+    }
     let mut names = BTreeSet::new();
     for series in &recording.series {
         series.check().map_err(unreadable)?;
@@ -145,7 +158,7 @@ fn checksum_holds(text: &str, checksum: &str) -> bool {
 }
 
 /// CRC-32 of the rows of `trial`.
-fn checksum(file: &SamplesFile, trial: &super::Trial) -> u32 {
+fn checksum(file: &SamplesFile, trial: &Trial) -> u32 {
     let mut crc = crc32fast::Hasher::new();
     file.visit(trial.first_row..trial.first_row + trial.rows, &mut |bytes| crc.update(bytes));
     crc.finalize()

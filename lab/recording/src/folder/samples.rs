@@ -1,7 +1,7 @@
-//! The samples file: sixteen bytes that say what it is, then rows of little-endian `u64` cells.
+//! The samples file: a header of sixteen bytes, then rows of little-endian `u64` cells.
 //!
-//! The header is `KZSAMPLE`, the version and the number of columns (both `u32`, little-endian). Room is reserved beyond
-//! the end of a file that is being written; its length is always that of the rows in it.
+//! The header is `KZSAMPLE`, the version and the number of columns (both `u32`, little-endian). Disk space is reserved
+//! beyond the end of a file that is being written; the file's length covers only the rows that it holds.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use memmap2::{Mmap, UncheckedAdvice};
 
-use crate::stats::Samples;
+use crate::stats::{Samples, Unrecorded};
 
 const MAGIC: &[u8; 8] = b"KZSAMPLE";
 const VERSION: u32 = 1;
@@ -123,14 +123,32 @@ pub struct View<'a> {
     file: &'a SamplesFile,
     column: usize,
     ranges: Vec<Range<u64>>,
+    /// The column that says how often each value was measured.
+    counts: Option<usize>,
+    len: u64,
+    unrecorded: Unrecorded,
 }
 
 impl<'a> View<'a> {
     pub(super) fn new(file: &'a SamplesFile, column: usize, ranges: Vec<Range<u64>>) -> Self {
         // A column that the series does not have is an empty one.
         let rows = if column < file.columns { file.rows } else { 0 };
-        let ranges = ranges.into_iter().map(|r| r.start.min(rows)..r.end.min(rows)).collect();
-        Self { file, column, ranges }
+        let ranges: Vec<_> = ranges.into_iter().map(|r| r.start.min(rows)..r.end.min(rows)).collect();
+        let len = ranges.iter().map(|r| r.end - r.start).sum();
+        Self { file, column, ranges, counts: None, len, unrecorded: Unrecorded::default() }
+    }
+
+    /// The same with what is known of samples that are not in it.
+    pub(super) fn without(self, unrecorded: Unrecorded) -> Self {
+        Self { unrecorded, ..self }
+    }
+
+    /// The same of rows that each stand for as many samples as column `counts` says.
+    pub(super) fn counted_by(self, counts: usize) -> Self {
+        let rows = Self::new(self.file, counts, self.ranges.clone());
+        let mut len = 0u64;
+        rows.visit(0, rows.len, &mut |piece| len = piece.iter().fold(len, |sum, &count| sum.saturating_add(count)));
+        Self { counts: Some(counts), len, ..self }
     }
 
     /// All values. For series that are known to be short, such as one row a step.
@@ -139,14 +157,9 @@ impl<'a> View<'a> {
         self.visit(0, self.len(), &mut |piece| all.extend_from_slice(piece));
         all
     }
-}
 
-impl Samples for View<'_> {
-    fn len(&self) -> u64 {
-        self.ranges.iter().map(|r| r.end - r.start).sum()
-    }
-
-    fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
+    /// The values of the rows `start..end` of those in view.
+    fn visit_rows(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
         let mut buffer = [0u64; 1024];
         let mut before = 0;
         for range in &self.ranges {
@@ -166,5 +179,53 @@ impl Samples for View<'_> {
             });
             before += len;
         }
+    }
+
+    /// Each value with the number of times that it was measured.
+    fn visit_pairs(&self, counts: usize, see: &mut dyn FnMut(u64, u64)) {
+        for range in &self.ranges {
+            self.file.visit(range.clone(), &mut |bytes| {
+                for row in bytes.as_chunks::<8>().0.chunks(self.file.columns) {
+                    see(u64::from_le_bytes(row[self.column]), u64::from_le_bytes(row[counts]));
+                }
+            });
+        }
+    }
+}
+
+impl Samples for View<'_> {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
+        let Some(counts) = self.counts else { return self.visit_rows(start, end, see) };
+        let mut before = 0u64;
+        self.visit_pairs(counts, &mut |value, count| {
+            let (from, to) = (start.max(before), end.min(before.saturating_add(count)));
+            let piece = [value; 1024];
+            let mut left = to.saturating_sub(from);
+            while left > 0 {
+                let next = left.min(piece.len() as u64);
+                see(&piece[..next as usize]);
+                left -= next;
+            }
+            before = before.saturating_add(count);
+        });
+    }
+
+    fn visit_counted(&self, see: &mut dyn FnMut(&[u64], u64)) {
+        match self.counts {
+            Some(counts) => self.visit_pairs(counts, &mut |value, count| {
+                if count > 0 {
+                    see(&[value], count);
+                }
+            }),
+            None => self.visit_rows(0, self.len, &mut |piece| see(piece, 1)),
+        }
+    }
+
+    fn unrecorded(&self) -> Unrecorded {
+        self.unrecorded
     }
 }

@@ -1,23 +1,20 @@
-//! Writing a recording so that nothing measured is lost.
+//! Writing a recording without losing samples.
 //!
 //! Order of writes: a trial is announced in the JSON before its rows are appended, and closed in it after they are on
 //! disk. A crash in between leaves a trial that is `running`, whose rows the reader counts in the samples file. The
 //! folder is synced after each replacement, so the same holds after a loss of power: the JSON never names samples that
 //! are not there.
 //!
-//! An operation that fails leaves the recording as it was before, apart from whole rows that were appended: a trial that
-//! could not be announced is not in it, and of a row that was written in part nothing stays.
+//! An operation that fails leaves the recording as it was before, apart from whole rows that were appended: a trial
+//! that could not be announced is not in the recording, and nothing stays of a row that was written in part.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::model::{MOST_ROWS, Outcome, Recording, Series, State, Trial};
-use super::{RECORDING_FILE, samples};
-
-/// The digits that stand for the checksum while it is computed.
-pub(super) const NO_CHECKSUM: &str = "00000000";
+use super::model::{MOST_ROWS, NO_CHECKSUM, Outcome, RECORDING_FILE, Recording, Series, State, Step, Trial};
+use super::samples;
 
 /// Cells that are written at once: so much memory is needed for them, and so many are lost at most when a disk is full.
 const PIECE: usize = 8192;
@@ -35,7 +32,7 @@ impl Writer {
     /// Makes the folder and writes the first `recording.json`.
     ///
     /// # Errors
-    /// When the folder exists already, or the disk refuses.
+    /// When the folder exists already, or the disk refuses. There is no new folder then.
     pub fn create(folder: &Path, mut recording: Recording) -> Result<Self, Error> {
         if let Some(parent) = folder.parent() {
             fs::create_dir_all(parent).map_err(Error::io("make the folder", parent))?;
@@ -45,7 +42,8 @@ impl Writer {
         sync_folder(parent)?;
         recording.state = State::Running;
         let mut writer = Self { folder: folder.to_owned(), recording, files: Vec::new(), crcs: Vec::new() };
-        writer.save()?;
+        // A folder without a recording would only be in the way of the next attempt.
+        writer.save().inspect_err(|_| drop(fs::remove_dir(folder)))?;
         Ok(writer)
     }
 
@@ -92,6 +90,7 @@ impl Writer {
                     rows: 0,
                     cold_rows: 0,
                     dropped: 0,
+                    beyond: None,
                     crc32: 0,
                     outcome: Outcome::Running,
                     effective: Default::default(),
@@ -101,7 +100,7 @@ impl Writer {
                 self.crcs[index] = crc32fast::Hasher::new();
             }
             let trial = series.first().map_or(0, |&i| self.recording.series[i].trials.len() - 1);
-            self.recording.order.push(super::Step { series: series.to_vec(), trial });
+            self.recording.order.push(Step { series: series.to_vec(), trial });
             self.save().inspect_err(|_| {
                 self.recording.order.pop();
                 series.iter().for_each(|&index| drop(self.recording.series[index].trials.pop()));

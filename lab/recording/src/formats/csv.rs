@@ -1,15 +1,18 @@
-//! Every sample of a series as CSV: one line a row, with all columns, in the order in which they were taken.
+//! CSV of samples and of summaries.
 //!
-//! Before the series' own columns stand `trial` (from 1), `row` (from 1 in each trial) and `cold` (1 for a row that
-//! summaries leave out, else 0). A header names each column with its unit, such as `time (ns)`.
+//! The samples of a series: one line a row, with all columns, in the order in which the rows were recorded. Before the
+//! series' own columns stand `trial` (from 1), `row` (from 1 in each trial) and `cold` (1 for a row that summaries
+//! leave out, else 0). A header names each column with its unit, such as `time (ns)`.
 //!
-//! And the summaries of many series, one line each.
+//! The summaries of many series: one line a series. A figure that is only known from one side has `>=` or `>` before it,
+//! and an interval that is refused has its reason in a column of its own.
 
 use std::io::{self, Write};
 
-use super::{NotExported, each_row};
+use super::error::NotExported;
+use super::rows::each_row;
 use crate::folder::{Loaded, Measured, Unit};
-use crate::stats::{Interval, Options, Summary};
+use crate::stats::{Confidence, Known, Options, Summary};
 
 /// Writes all trials of `series`.
 ///
@@ -67,8 +70,17 @@ fn fields(series: &Loaded<'_>, s: &Summary) -> Vec<(&'static str, String)> {
     fn text<T: ToString>(value: Option<T>) -> String {
         value.map_or_else(String::new, |value| value.to_string())
     }
-    let low = |interval: Option<Interval>| text(interval.map(|i| i.low));
-    let high = |interval: Option<Interval>| text(interval.map(|i| i.high));
+    fn known<T: ToString>(value: Known<T>) -> String {
+        match value {
+            Known::Exactly(value) => value.to_string(),
+            Known::AtLeast(value) => format!(">={}", value.to_string()),
+            Known::MoreThan(value) => format!(">{}", value.to_string()),
+        }
+    }
+    let tail = |value: Option<Known<u64>>| value.map_or_else(String::new, known);
+    let low = |interval: Confidence| text(interval.map(|i| i.low).ok());
+    let high = |interval: Confidence| text(interval.map(|i| i.high).ok());
+    let refused = |interval: Confidence| text(interval.err());
     let about = series.series;
     let (kind, operations) = match about.measured() {
         Measured::Time { operations } => (about.columns.first().map_or("", |c| unit(c.unit)), operations),
@@ -83,28 +95,33 @@ fn fields(series: &Loaded<'_>, s: &Summary) -> Vec<(&'static str, String)> {
         ("unit", kind.to_owned()),
         ("operations", operations.to_string()),
         ("count", s.count.to_string()),
+        ("beyond", s.beyond.to_string()),
+        ("lost", s.lost.to_string()),
         ("min", s.min.to_string()),
-        ("max", s.max.to_string()),
-        ("mean", s.mean.to_string()),
+        ("max", known(s.max)),
+        ("mean", known(s.mean)),
         ("mean_low", low(s.mean_interval)),
         ("mean_high", high(s.mean_interval)),
+        ("mean_refused", refused(s.mean_interval)),
         ("variance", text(s.variance)),
         ("standard_deviation", text(s.standard_deviation)),
-        ("mode", s.mode.value.to_string()),
-        ("mode_bin_width", s.mode.bin_width.to_string()),
-        ("lower_quartile", s.lower_quartile.to_string()),
-        ("median", s.median.to_string()),
+        ("mode", text(s.mode.map(|mode| mode.value))),
+        ("mode_bin_width", text(s.mode.map(|mode| mode.bin_width))),
+        ("lower_quartile", known(s.lower_quartile)),
+        ("median", known(s.median)),
         ("median_low", low(s.median_interval)),
         ("median_high", high(s.median_interval)),
-        ("upper_quartile", s.upper_quartile.to_string()),
-        ("p90", text(s.p90)),
-        ("p95", text(s.p95)),
-        ("p99", text(s.p99)),
+        ("median_refused", refused(s.median_interval)),
+        ("upper_quartile", known(s.upper_quartile)),
+        ("p90", tail(s.p90)),
+        ("p95", tail(s.p95)),
+        ("p99", tail(s.p99)),
         ("p99_low", low(s.p99_interval)),
         ("p99_high", high(s.p99_interval)),
-        ("p99.9", text(s.p99_9)),
-        ("p99.99", text(s.p99_99)),
-        ("p99.999", text(s.p99_999)),
+        ("p99_refused", refused(s.p99_interval)),
+        ("p99.9", tail(s.p99_9)),
+        ("p99.99", tail(s.p99_99)),
+        ("p99.999", tail(s.p99_999)),
     ]
 }
 

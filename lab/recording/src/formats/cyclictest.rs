@@ -5,9 +5,9 @@
 //! Two keys really end in a colon. Source: rt-tests, `src/cyclictest/cyclictest.c` and `src/lib/rt-utils.c`; files of
 //! version 2.4.
 //!
-//! So a series that comes from there has its samples in ascending order and not as they were taken, and what lay beyond
-//! the histogram is counted as dropped. A series that goes there loses its order and what is below a microsecond, and
-//! nothing lies beyond.
+//! An imported series is therefore kept as counts, without an order, and latencies beyond the histogram are samples that are
+//! only known to be greater than its end. An exported series loses its order and everything below a microsecond; no latency
+//! that was recorded lies beyond its histogram.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,18 +19,19 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Number;
 
-use super::{ENVIRONMENT, Error, Imported, ImportedSeries, NotExported, Rows};
+use super::error::{Error, NotExported};
+use super::imported::{ENVIRONMENT, FILE, Imported, ImportedSeries, Rows};
 use crate::folder::{Column, Loaded, Measured, Recording, Unit};
-use crate::stats::Samples;
+use crate::stats::{Beyond, Samples};
 
 /// The version of the files that are read and written.
 const FILE_VERSION: u64 = 1;
 
-/// More samples of a thread are no measurement: at the usual interval it would have lasted for 11 days.
-const MOST_SAMPLES: u64 = 1_000_000_000;
+/// More samples of a thread are no measurement: at the usual interval it would have lasted for 30 years.
+const MOST_SAMPLES: u64 = 1_000_000_000_000;
 
 /// The year 10000, in seconds since 1970.
-const END_OF_9999: u64 = 253_402_300_800;
+pub(super) const END_OF_9999: u64 = 253_402_300_800;
 
 /// The file. What an importer does not need may be missing; what it does not know may be there.
 #[derive(Debug, Serialize, Deserialize)]
@@ -68,7 +69,7 @@ struct Thread {
 
 /// An object whose keys are ascending numbers, as written. A key that comes twice would hide samples.
 #[derive(Debug)]
-struct Pairs<T>(Vec<(u64, T)>);
+pub(super) struct Pairs<T>(pub(super) Vec<(u64, T)>);
 
 impl<T: Serialize> Serialize for Pairs<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -147,22 +148,24 @@ pub fn export(recording: &Recording, threads: &[Loaded<'_>], out: &mut dyn Write
 impl Thread {
     fn of(index: usize, series: &Loaded<'_>) -> Self {
         let samples = series.samples();
+        let missing = samples.unrecorded();
         let mut histogram = BTreeMap::<u64, u64>::new();
         let (mut sum, mut count) = (0u128, 0u64);
-        samples.visit(0, samples.len(), &mut |piece| {
+        samples.visit_counted(&mut |piece, times| {
             for sample in piece.iter().map(|sample| sample / 1000) {
-                *histogram.entry(sample).or_default() += 1;
-                sum += u128::from(sample);
+                *histogram.entry(sample).or_default() += times;
+                sum += u128::from(sample) * u128::from(times);
             }
-            count += piece.len() as u64;
+            count = count.saturating_add(times.saturating_mul(piece.len() as u64));
         });
-        let dropped: u64 = series.series.trials.iter().map(|t| t.dropped).fold(0, u64::saturating_add);
         let mean = if count == 0 { 0.0 } else { (sum as f64 / count as f64 * 100.0).round() / 100.0 };
-        let (min, max) = (histogram.first_key_value(), histogram.last_key_value());
+        let min = histogram.first_key_value().map_or(0, |(us, _)| *us);
+        let max = histogram.last_key_value().map_or(0, |(us, _)| *us);
+        let beyond = missing.beyond.and_then(|beyond| beyond.max).map_or(0, |max| max / 1000);
         Self {
-            cycles: count.saturating_add(dropped),
-            min: min.map_or(0, |(us, _)| *us).into(),
-            max: max.map_or(0, |(us, _)| *us).into(),
+            cycles: count.saturating_add(missing.lost).saturating_add(missing.beyond()),
+            min: min.into(),
+            max: max.max(beyond).into(),
             avg: Number::from_f64(mean).unwrap_or_else(|| 0.into()),
             cpu: series.series.part.strip_prefix("cpu").and_then(|cpu| cpu.parse().ok()).unwrap_or(index as i64),
             node: 0,
@@ -199,12 +202,13 @@ pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
         );
     }
     let mut notes = vec![format!(
-        "{name}: a histogram has no order, so its samples ascend, and trends and intervals mean nothing; values were \
-         rounded down to whole {unit_name}"
+        "{name}: a histogram has no order, so trends and intervals cannot be had of it; values were rounded down to whole \
+         {unit_name}"
     )];
     let started = rfc3339(&json.start_time).unwrap_or_default();
     let stem = name.strip_suffix(".json").unwrap_or(name);
-    let mut params = BTreeMap::from([("mode".to_owned(), "skip".to_owned())]);
+    let bins = bins(&json.cmdline);
+    let mut params = BTreeMap::from([("mode".to_owned(), "skip".to_owned()), (FILE.to_owned(), stem.to_owned())]);
     if !json.cmdline.is_empty() {
         params.insert("cmdline".to_owned(), json.cmdline);
     }
@@ -213,12 +217,12 @@ pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
     }
     let mut series = Vec::with_capacity(json.thread.0.len());
     for (number, thread) in json.thread.0 {
-        let (rows, dropped) = thread.rows(unit).map_err(|why| error(format!("thread {number}: {why}")))?;
-        if dropped > 0 {
-            let (max, cycles) = (&thread.max, thread.cycles);
+        let (rows, beyond) = thread.rows(unit, bins).map_err(|why| error(format!("thread {number}: {why}")))?;
+        if let Some(beyond) = beyond {
+            let (max, cycles, count) = (&thread.max, thread.cycles, beyond.count);
             notes.push(format!(
-                "{name}: {dropped} of {cycles} latencies of thread {number} lay beyond the histogram and are not among \
-                 the samples; the highest was {max} {unit_name}"
+                "{name}: {count} of {cycles} latencies of thread {number} lay beyond the end of the histogram, and no more is \
+                 known of them than that; the highest was {max} {unit_name}"
             ));
         }
         let part = if json.num_threads == 1 { String::new() } else { format!("thread{number}") };
@@ -235,9 +239,9 @@ pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
             columns: vec![Column::new("time", Unit::Nanoseconds)],
             started: started.clone(),
             cold_rows: 0,
-            dropped,
+            beyond,
             facts: facts.chain([("resolution_ns".to_owned(), unit as f64)]).collect(),
-            rows: Rows::Counted(rows),
+            rows,
         });
     }
     let tool = ("cyclictest".to_owned(), json.version);
@@ -245,25 +249,53 @@ pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
 }
 
 impl Thread {
-    /// Values in nanoseconds with their counts, and how many cycles are not among them.
-    fn rows(&self, unit: u64) -> Result<(Vec<(u64, u64)>, u64), String> {
+    /// Values in nanoseconds with their counts, and the cycles that are not among them. A histogram of `bins` ends there; where
+    /// that is not known, it ends after its last latency.
+    fn rows(&self, unit: u64, bins: Option<u64>) -> Result<(Rows, Option<Beyond>), String> {
         if self.cycles > MOST_SAMPLES {
             return Err(format!("it has {} cycles: up to {MOST_SAMPLES} are taken", self.cycles));
         }
         let total = self.histogram.0.iter().fold(0u64, |total, (_, count)| total.saturating_add(*count));
-        let Some(dropped) = self.cycles.checked_sub(total) else {
+        let Some(count) = self.cycles.checked_sub(total) else {
             return Err(format!("its histogram has {total} samples, more than its {} cycles", self.cycles));
         };
-        let value = |&(bucket, count): &(u64, u64)| {
-            let value = bucket.checked_mul(unit).ok_or_else(|| format!("{bucket} us is too large a time"))?;
-            Ok((value, count))
-        };
-        Ok((self.histogram.0.iter().map(value).collect::<Result<_, String>>()?, dropped))
+        let too_large = |value: u64| format!("{value} us is too large a time");
+        let value =
+            |&(bucket, count): &(u64, u64)| Ok((bucket.checked_mul(unit).ok_or_else(|| too_large(bucket))?, count));
+        let rows = Rows::Counted(self.histogram.0.iter().map(value).collect::<Result<_, String>>()?);
+        if count == 0 {
+            return Ok((rows, None));
+        }
+        let after_last = self.histogram.0.last().map_or(0, |(bucket, _)| bucket.saturating_add(1));
+        let end = bins.filter(|bins| *bins >= after_last).unwrap_or(after_last);
+        let limit = end.checked_mul(unit).ok_or_else(|| too_large(end))?.saturating_sub(1);
+        // A maximum that is not beyond the end is not theirs.
+        let max = self.max.as_u64().and_then(|max| max.checked_mul(unit)).filter(|max| *max > limit);
+        Ok((rows, Some(Beyond { limit, count, max })))
     }
 }
 
+/// The number of bins that a command line of cyclictest asked for.
+fn bins(cmdline: &str) -> Option<u64> {
+    let mut words = cmdline.split_whitespace();
+    while let Some(word) = words.next() {
+        let value = if let Some(value) = word.strip_prefix("--histogram=").or_else(|| word.strip_prefix("--histofall="))
+        {
+            Some(value)
+        } else if matches!(word, "-h" | "-H" | "--histogram" | "--histofall") {
+            words.next()
+        } else {
+            word.strip_prefix("-h").or_else(|| word.strip_prefix("-H"))
+        };
+        if let Some(bins) = value.and_then(|value| value.parse().ok()) {
+            return Some(bins);
+        }
+    }
+    None
+}
+
 /// What the file says of the machine, under the names of a recording.
-fn host(sysinfo: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, String> {
+pub(super) fn host(sysinfo: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, String> {
     let names = [("release", "kernel"), ("version", "kernel_version"), ("machine", "architecture")];
     let text = |(theirs, ours): (&str, &str)| {
         let value = sysinfo.get(theirs)?.as_str()?;
@@ -276,7 +308,7 @@ fn host(sysinfo: &BTreeMap<String, serde_json::Value>) -> BTreeMap<String, Strin
 
 /// `Sat, 21 Nov 2026 22:24:05 +0000`, which is how `date -R` writes a time, as RFC 3339 in UTC. One that is RFC 3339
 /// already stays.
-fn rfc3339(text: &str) -> Option<String> {
+pub(super) fn rfc3339(text: &str) -> Option<String> {
     if humantime::parse_rfc3339(text).is_ok() {
         return Some(text.to_owned());
     }

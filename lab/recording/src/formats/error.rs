@@ -1,4 +1,4 @@
-//! Why a file could not be taken in, or a series not be put into a format.
+//! Errors of import and export.
 
 use std::{fmt, io};
 

@@ -1,16 +1,18 @@
-//! What came from another tool, and the recording that is made of it.
+//! Imported samples, and the recording that is made of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::folder::{self, Column, FORMAT_VERSION, Outcome, Recording, Series, State, Writer};
+use crate::folder::{self, Column, FORMAT_VERSION, Outcome, Recording, Series, State, Unit, Writer};
+use crate::stats::Beyond;
 
 /// The environment of every series that was imported: where it really ran, only its own tool knows.
 pub const ENVIRONMENT: &str = "imported";
 
-/// Samples that are put into the recording at once.
-const PIECE: u64 = 8192;
+/// The parameter that names the file of a series, without its ending: what tells two imports apart first.
+pub const FILE: &str = "file";
 
 /// What one file of another tool holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,12 +35,13 @@ pub struct ImportedSeries {
     pub params: BTreeMap<String, String>,
     pub requested: BTreeMap<String, String>,
     pub part: String,
+    /// The columns of its cells; of counts the one of the values.
     pub columns: Vec<Column>,
     /// RFC 3339, UTC; empty where the file does not say it.
     pub started: String,
     pub cold_rows: u64,
-    /// Samples that were taken and are not in the file.
-    pub dropped: u64,
+    /// Samples that the file only says to be greater than a limit.
+    pub beyond: Option<Beyond>,
     pub facts: BTreeMap<String, f64>,
     pub rows: Rows,
 }
@@ -53,27 +56,26 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// How many there are, each of `columns` cells.
+    /// How many rows of a recording they make, each of `columns` cells.
     pub fn len(&self, columns: usize) -> u64 {
         match self {
             Self::Cells(cells) => (cells.len() / columns.max(1)) as u64,
-            Self::Counted(buckets) => buckets.iter().fold(0, |sum, (_, count)| count.saturating_add(sum)),
+            Self::Counted(buckets) => buckets.len() as u64,
         }
     }
 
-    /// Shows their cells in pieces of whole rows. The samples of a histogram come in ascending order.
-    ///
-    /// # Errors
-    /// What `see` says.
-    pub fn visit<E>(&self, mut see: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
+    pub fn is_empty(&self) -> bool {
         match self {
-            Self::Cells(cells) => see(cells),
-            Self::Counted(buckets) => buckets.iter().try_for_each(|&(value, count)| {
-                let piece = vec![value; count.min(PIECE) as usize];
-                let (whole, rest) = (count / PIECE, count % PIECE);
-                (0..whole).try_for_each(|_| see(&piece))?;
-                see(&piece[..rest as usize])
-            }),
+            Self::Cells(cells) => cells.is_empty(),
+            Self::Counted(buckets) => buckets.is_empty(),
+        }
+    }
+
+    /// Their cells, row by row. Counts stay counts.
+    fn cells(&self) -> Cow<'_, [u64]> {
+        match self {
+            Self::Cells(cells) => cells.into(),
+            Self::Counted(buckets) => buckets.iter().flat_map(|&(value, count)| [value, count]).collect(),
         }
     }
 }
@@ -82,7 +84,7 @@ impl Rows {
 /// of the same name, workload, settings and columns become trials of one series.
 ///
 /// # Errors
-/// When the folder exists already, or the disk refuses.
+/// When the folder exists already, or the disk refuses. There is no new folder then.
 pub fn save(folder: &Path, command: Vec<String>, imported: &[Imported]) -> Result<(), folder::Error> {
     let mut recording = Recording {
         format_version: FORMAT_VERSION,
@@ -111,14 +113,29 @@ pub fn save(folder: &Path, command: Vec<String>, imported: &[Imported]) -> Resul
         }
     }
     let mut writer = Writer::create(folder, recording)?;
+    fill(&mut writer, imported).inspect_err(|_| {
+        // Half an import would look like a run that was killed.
+        let _ = std::fs::remove_dir_all(folder);
+    })
+}
+
+fn fill(writer: &mut Writer, imported: &[Imported]) -> Result<(), folder::Error> {
     imported.iter().flat_map(|one| &one.notes).for_each(|note| writer.note(note));
     for series in imported.iter().flat_map(|one| &one.series) {
-        let index = place(&mut writer, series);
+        if let Some(beyond) = series.beyond.filter(|_| series.rows.is_empty()) {
+            writer.note(format!(
+                "{}: all of its {} samples lie beyond the end of the histogram, so there is no figure of them: measure with a \
+                 longer one",
+                series.name, beyond.count
+            ));
+            continue;
+        }
+        let index = place(writer, series);
         writer.begin_trial(&[index], &[series.rows.len(series.columns.len())], &series.started)?;
-        series.rows.visit(|cells| writer.append(index, cells))?;
+        writer.append(index, &series.rows.cells())?;
         if let Some(trial) = writer.trial(index) {
             trial.cold_rows = series.cold_rows;
-            trial.dropped = series.dropped;
+            trial.beyond = series.beyond;
             trial.facts = series.facts.clone();
         }
         writer.end_trial(&[index], &Outcome::Complete)?;
@@ -128,6 +145,7 @@ pub fn save(folder: &Path, command: Vec<String>, imported: &[Imported]) -> Resul
 
 /// The series of the recording that `series` is a trial of; a new one where there is none.
 fn place(writer: &mut Writer, series: &ImportedSeries) -> usize {
+    let counted = matches!(series.rows, Rows::Counted(_));
     let new = Series {
         name: plain(&series.name),
         workload: series.workload.clone(),
@@ -135,7 +153,8 @@ fn place(writer: &mut Writer, series: &ImportedSeries) -> usize {
         params: series.params.clone(),
         requested: series.requested.clone(),
         part: series.part.clone(),
-        columns: series.columns.clone(),
+        columns: series.columns.iter().cloned().chain(counted.then(|| Column::new("count", Unit::Count))).collect(),
+        counted,
         operations: 1,
         emulated: false,
         asked_by: vec![format!("{0}/{0}", series.workload)],

@@ -1,18 +1,20 @@
 //! The rows of nerves_rt_perf, the program of the study "real-time behaviour of Nerves" (Takase et al.).
 //!
-//! A file is one run of one function in an Erlang process: `count,time,heap_size,minor_gcs`, lines ended by CR LF, times
-//! in whole microseconds (rounded down), `count` from 1; the unmeasured warm-up is row 0 and not written. Two functions
-//! have several times a row (`time_for_0,time_for_1,…` and `time_1,time_2`), so any number of columns whose names begin
-//! with `time` is understood; the first is the sample.
+//! A file is one run of one function in an Erlang process: `count,time,heap_size,minor_gcs`, lines ended by CR LF,
+//! times in whole microseconds (rounded down), `count` from 1; the unmeasured warm-up is row 0 and not written. Two
+//! functions have several times a row (`time_for_0,time_for_1,…` and `time_1,time_2`), so any number of columns whose
+//! names begin with `time` is accepted; the first is the sample.
 //!
-//! The file's name is `<target>-<Group>-<Case>_<parameter>-<HHMMSS>.csv`: the group is the setting that was changed, the
-//! case the function. What the study never combined has the group `Kizami` here, and its settings as parameter.
-//! Source: takasehideki/nerves_rt_perf, `lib/nerves_rt_perf/`.
+//! The file's name is `<target>-<Group>-<Case>_<parameter>-<HHMMSS>.csv`: the group is the setting that was changed,
+//! the case the function. A combination of settings that the study does not have is exported under the group `Kizami`,
+//! with the settings as parameter. Source: takasehideki/nerves_rt_perf, `lib/nerves_rt_perf/`.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use super::{ENVIRONMENT, Error, Imported, ImportedSeries, NotExported, Rows, each_row};
+use super::error::{Error, NotExported};
+use super::imported::{ENVIRONMENT, Imported, ImportedSeries, Rows};
+use super::rows::each_row;
 use crate::folder::{Column, Loaded, Series, Trial, Unit};
 
 /// Nanoseconds in the unit of the files.
@@ -152,7 +154,7 @@ pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
         columns,
         started: String::new(),
         cold_rows: u64::from(first == 0),
-        dropped: 0,
+        beyond: None,
         facts: BTreeMap::from([("resolution_ns".to_owned(), RESOLUTION as f64)]),
         rows: Rows::Cells(cells),
     };

@@ -1,14 +1,15 @@
 //! Tukey's box plot: a box from quartile to quartile, whiskers, and every sample beyond them.
 //!
 //! The whiskers end at the most extreme samples within 1.5 interquartile ranges of the box (Tukey, "Exploratory Data
-//! Analysis", 1977), so they are clipped to the data and never show a value that did not occur. One case needs a rule: an
-//! interpolated quartile may lie beyond the last sample within the fence; the whisker then has no length and ends at the
-//! box, as in matplotlib. Outliers are counted here and can be visited one by one, since in real-time work they are the
-//! result and a plot has to draw them all.
+//! Analysis", 1977), so they are clipped to the data and never show a value that did not occur. One case needs a rule:
+//! an interpolated quartile may lie beyond the last sample within the fence; the whisker then has no length and ends at
+//! the box, as in matplotlib.
 
 use super::quantile::Quantile;
+use super::ranks::Ranks;
 use super::samples::Samples;
 use super::shape::Shape;
+use super::unrecorded::Known;
 
 /// In the unit of the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +17,7 @@ use super::shape::Shape;
 pub struct BoxPlot {
     pub count: u64,
     pub min: u64,
-    pub max: u64,
+    pub max: Known<u64>,
     /// Quartiles by linear interpolation, type 7.
     pub lower_quartile: f64,
     pub median: f64,
@@ -29,24 +30,34 @@ pub struct BoxPlot {
 }
 
 impl BoxPlot {
-    /// `None` of an empty series.
+    /// `None` of an empty series, and of one whose box or upper fence lies where samples are only known to be beyond a limit.
     pub fn of(samples: &dyn Samples) -> Option<BoxPlot> {
-        Shape::of(samples).map(|shape| BoxPlot::with_shape(samples, &shape))
+        Shape::of(samples).and_then(|shape| BoxPlot::with_shape(samples, &shape))
     }
 
     /// The same, for who already has the shape of these samples.
-    pub fn with_shape(samples: &dyn Samples, shape: &Shape) -> BoxPlot {
+    pub fn with_shape(samples: &dyn Samples, shape: &Shape) -> Option<BoxPlot> {
+        let missing = samples.unrecorded();
+        let ranks = Ranks::of(samples, shape, &missing);
         let wanted = [Quantile::LOWER_QUARTILE, Quantile::MEDIAN, Quantile::UPPER_QUARTILE];
-        let quartiles = shape.quantiles(samples, &wanted);
-        let (lower_quartile, median, upper_quartile) = (quartiles[0], quartiles[1], quartiles[2]);
+        let positions = wanted.map(|quantile| quantile.position(ranks.count));
+        if !ranks.is_known(positions[2].rank + u64::from(positions[2].fraction > 0.0)) {
+            return None;
+        }
+        let values = shape.at_ranks(samples, &positions.map(|position| [position.rank, position.rank + 1]).concat());
+        let quartile = |index: usize| positions[index].between(values[2 * index], values[2 * index + 1]);
+        let (lower_quartile, median, upper_quartile) = (quartile(0), quartile(1), quartile(2));
         let (lower_fence, upper_fence) = fences(lower_quartile, upper_quartile);
+        if missing.beyond.is_some_and(|beyond| beyond.count > 0 && (beyond.limit as f64) < upper_fence) {
+            return None;
+        }
         let (mut lowest, mut highest) = (u64::MAX, 0);
         let (mut outliers_below, mut outliers_above) = (0, 0);
-        samples.visit(0, samples.len(), &mut |piece| {
+        samples.visit_counted(&mut |piece, times| {
             for &sample in piece {
                 let value = sample as f64;
-                outliers_below += u64::from(value < lower_fence);
-                outliers_above += u64::from(value > upper_fence);
+                outliers_below += times * u64::from(value < lower_fence);
+                outliers_above += times * u64::from(value > upper_fence);
                 if value >= lower_fence {
                     lowest = lowest.min(sample);
                 }
@@ -55,33 +66,18 @@ impl BoxPlot {
                 }
             }
         });
-        BoxPlot {
-            count: shape.count(),
+        Some(BoxPlot {
+            count: ranks.count,
             min: shape.min(),
-            max: shape.max(),
+            max: ranks.max,
             lower_quartile,
             median,
             upper_quartile,
             lower_whisker: lower_quartile.min(lowest as f64),
             upper_whisker: upper_quartile.max(highest as f64),
             outliers_below,
-            outliers_above,
-        }
-    }
-
-    /// Calls `see` with the index and the value of every outlier, in the order in which the samples were taken.
-    /// `samples` must be those that the box is of.
-    pub fn visit_outliers(&self, samples: &dyn Samples, see: &mut dyn FnMut(u64, u64)) {
-        let (lower_fence, upper_fence) = fences(self.lower_quartile, self.upper_quartile);
-        let mut index = 0;
-        samples.visit(0, samples.len(), &mut |piece| {
-            for &sample in piece {
-                if (sample as f64) < lower_fence || (sample as f64) > upper_fence {
-                    see(index, sample);
-                }
-                index += 1;
-            }
-        });
+            outliers_above: outliers_above + missing.beyond(),
+        })
     }
 }
 
@@ -95,19 +91,15 @@ mod tests {
     use super::*;
     use crate::stats::testing::{sorted, type_7};
     use alloc::vec;
-    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     #[test]
-    fn whiskers_end_at_samples_and_outliers_are_all_shown() {
+    fn whiskers_end_at_samples_and_outliers_are_counted() {
         let samples = vec![100u64, 10, 11, 12, 13, 14, 15, 16, 0, 200];
         let plot = BoxPlot::of(&samples).unwrap();
         assert_eq!((plot.lower_quartile, plot.median, plot.upper_quartile), (11.25, 13.5, 15.75));
         assert_eq!((plot.lower_whisker, plot.upper_whisker), (10.0, 16.0));
         assert_eq!((plot.outliers_below, plot.outliers_above), (1, 2));
-        let mut seen = vec![];
-        plot.visit_outliers(&samples, &mut |index, value| seen.push((index, value)));
-        assert_eq!(seen, [(0, 100), (8, 0), (9, 200)]);
     }
 
     #[test]
@@ -129,9 +121,6 @@ mod tests {
             prop_assert_eq!((plot.outliers_below, plot.outliers_above), (below as u64, above as u64));
             prop_assert_eq!(plot.lower_whisker, q1.min(sorted[below] as f64));
             prop_assert_eq!(plot.upper_whisker, q3.max(sorted[sorted.len() - 1 - above] as f64));
-            let mut seen: Vec<u64> = vec![];
-            plot.visit_outliers(&samples, &mut |_, value| seen.push(value));
-            prop_assert_eq!(seen.len(), below + above);
         }
     }
 }

@@ -1,20 +1,24 @@
-//! How large may the maximum become? An estimate by extreme-value theory, or the reason why there is none.
+//! Extreme values: an estimate of how large the maximum may become, or the reason why no estimate is given.
 //!
 //! The series is divided into about sqrt(n) blocks (200 at most), the maxima of the blocks are fitted by a generalised
-//! extreme value distribution ([`super::gev`]), and the expected maximum of 10 or 1000 times as many samples follows from
+//! extreme value distribution ([`super::gev`]), and the expected maximum of 10 or 100 times as many samples follows from
 //! it. Block maxima are preferred to the excesses over a threshold because a block swallows a burst of late samples
 //! whole: excesses would need declustering, and a threshold that nobody can check.
 //!
-//! Such a fit always returns figures, whatever it is given, so what makes it useful is that it is refused when its
-//! assumptions are visibly wrong; every reason is a [`Refusal`]. The tests that a good series also fails by chance are
-//! done at 1 %, that of the fit itself at 5 %. The p-value of the fit and the intervals come from a parametric bootstrap:
-//! series of maxima are drawn from the fit and fitted again. The intervals therefore hold the uncertainty of the fit, not
-//! the scatter of a single future maximum, and not a change of the system.
+//! A fit returns figures for any series, so its use depends on refusing it when its assumptions are visibly wrong;
+//! every reason is a [`Refusal`]. The tests that a good series also fails by chance are done at 1 %, that of the fit
+//! itself at 5 %. The p-value of the fit comes from a parametric bootstrap: series of maxima are drawn from the fit and
+//! fitted again. A tail is taken for too heavy unless the maxima speak against it: estimates of heavy shapes are too low, so
+//! the estimate must lie below 99 % of those of series with the shape 0.5.
+//!
+//! The intervals are those of the likelihood ([`super::likelihood`]). They hold the uncertainty of the fit, not the
+//! scatter of a single future maximum, and not a change of the system.
 
-use super::bootstrap::percentile_interval;
 use super::gev::{Gev, Level};
+use super::likelihood::Likelihood;
+use super::no_interval::NoInterval;
+use super::options::Options;
 use super::samples::Samples;
-use super::{Interval, Options};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -41,7 +45,6 @@ pub struct Extreme {
     pub location: f64,
     pub scale: f64,
     pub shape: f64,
-    pub shape_interval: Interval,
     /// The statistic of Anderson and Darling, and how often a series that does follow the fit has a greater one.
     pub anderson_darling: f64,
     pub p_value: f64,
@@ -54,12 +57,30 @@ pub struct Extreme {
 #[cfg_attr(feature = "std", derive(serde::Serialize))]
 #[cfg_attr(feature = "std", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
-    TooFewSamples { samples: u64, needed: u64 },
-    Tied { maxima: u64, distinct: u64 },
-    NotStationary { p_value: f64 },
-    Autocorrelated { correlation: f64 },
-    TooHeavy { shape: f64 },
-    Rejected { p_value: f64 },
+    TooFewSamples {
+        samples: u64,
+        needed: u64,
+    },
+    /// Its samples are not all there, or not in their order.
+    Incomplete {
+        why: NoInterval,
+    },
+    Tied {
+        maxima: u64,
+        distinct: u64,
+    },
+    NotStationary {
+        p_value: f64,
+    },
+    Autocorrelated {
+        correlation: f64,
+    },
+    TooHeavy {
+        shape: f64,
+    },
+    Rejected {
+        p_value: f64,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -69,6 +90,7 @@ impl fmt::Display for Refusal {
                 f,
                 "The series has {samples} samples; the maximum is extrapolated from {needed} on. Take more samples."
             ),
+            Refusal::Incomplete { why } => write!(f, "The maximum is not extrapolated: {why}."),
             Refusal::Tied { maxima, distinct } => write!(
                 f,
                 "Only {distinct} of the {maxima} block maxima differ, so they are too coarse for a continuous \
@@ -86,8 +108,9 @@ impl fmt::Display for Refusal {
             ),
             Refusal::TooHeavy { shape } => write!(
                 f,
-                "The tail is too heavy to extrapolate (shape {shape:.2}, at least {HEAVIEST} has no useful bound): rare \
-                 samples are far greater than all others. Look for their cause rather than for their limit."
+                "The tail may be too heavy to extrapolate (its shape is estimated as {shape:.2}, and a tail of {HEAVIEST}, which \
+                 has no useful bound, looks like that): rare samples are far greater than all others. Look for their cause \
+                 rather than for their limit."
             ),
             Refusal::Rejected { p_value } => write!(
                 f,
@@ -103,7 +126,11 @@ impl core::error::Error for Refusal {}
 impl Extreme {
     /// Fits the series and extrapolates to `factors` times as many further samples. Reads the samples once.
     pub fn of(samples: &dyn Samples, factors: &[u64], options: &Options) -> Result<Extreme, Refusal> {
-        let count = samples.len();
+        let (count, missing) = (samples.len(), samples.unrecorded());
+        if !missing.is_complete() || missing.unordered {
+            let why = if missing.is_complete() { NoInterval::Unordered } else { NoInterval::Unrecorded };
+            return Err(Refusal::Incomplete { why });
+        }
         let needed = FEWEST * FEWEST;
         if count < needed {
             return Err(Refusal::TooFewSamples { samples: count, needed });
@@ -116,23 +143,28 @@ impl Extreme {
         let number = maxima.len() as u64;
         // Not all are equal, since the check of ties has passed.
         let fit = Gev::fit(&sorted).ok_or(Refusal::Tied { maxima: number, distinct: 1 })?;
-        if fit.shape >= HEAVIEST {
+        if fit.shape >= lightest_of_heavy(sorted.len(), options) {
             return Err(Refusal::TooHeavy { shape: fit.shape });
         }
 
         let anderson_darling = fit.anderson_darling(&sorted);
-        let again = Refits::of(&fit, sorted.len(), options);
-        let worse = again.statistics.iter().filter(|&&statistic| statistic >= anderson_darling).count();
-        let p_value = (worse + 1) as f64 / (again.statistics.len() + 1) as f64;
+        let mut again = 0;
+        let mut worse = 0;
+        refit(&fit, sorted.len(), options, &mut |drawn, fit| {
+            again += 1;
+            worse += u32::from(fit.anderson_darling(drawn) >= anderson_darling);
+        });
+        let p_value = f64::from(worse + 1) / f64::from(again + 1);
         if p_value < REJECTED {
             return Err(Refusal::Rejected { p_value });
         }
+        let likelihood = Likelihood::of(&sorted, fit);
         let levels = factors.iter().map(|&factor| {
             let blocks = factor.max(1) as f64 * number as f64;
             Level {
                 samples: factor.max(1).saturating_mul(count),
                 expected: fit.expected_maximum(blocks),
-                interval: percentile_interval(again.fits.iter().map(|fit| fit.expected_maximum(blocks)).collect()),
+                interval: likelihood.expected_maximum(blocks),
             }
         });
         Ok(Extreme {
@@ -141,7 +173,6 @@ impl Extreme {
             location: fit.location,
             scale: fit.scale,
             shape: fit.shape,
-            shape_interval: percentile_interval(again.fits.iter().map(|fit| fit.shape).collect()),
             anderson_darling,
             p_value,
             levels: levels.collect(),
@@ -212,27 +243,25 @@ fn lag_one_correlation(values: &[f64]) -> f64 {
     values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / squares
 }
 
-/// Fits to series of maxima that were drawn from a fit.
-struct Refits {
-    fits: Vec<Gev>,
-    /// How well each fits its own series.
-    statistics: Vec<f64>,
+/// Draws as many series of so many maxima from `gev` as there are to be resamples, and calls `see` with each, sorted, and
+/// with the fit to it.
+fn refit(gev: &Gev, maxima: usize, options: &Options, see: &mut dyn FnMut(&[f64], Gev)) {
+    let mut random = options.random();
+    for _ in 0..options.resamples.max(40) {
+        let mut drawn: Vec<f64> = (0..maxima).map(|_| gev.draw(&mut random)).collect();
+        drawn.sort_unstable_by(f64::total_cmp);
+        if let Some(fit) = Gev::fit(&drawn) {
+            see(&drawn, fit);
+        }
+    }
 }
 
-impl Refits {
-    fn of(fit: &Gev, maxima: usize, options: &Options) -> Refits {
-        let mut random = options.random();
-        let mut refits = Refits { fits: Vec::new(), statistics: Vec::new() };
-        for _ in 0..options.resamples.max(40) {
-            let mut drawn: Vec<f64> = (0..maxima).map(|_| fit.draw(&mut random)).collect();
-            drawn.sort_unstable_by(f64::total_cmp);
-            if let Some(again) = Gev::fit(&drawn) {
-                refits.statistics.push(again.anderson_darling(&drawn));
-                refits.fits.push(again);
-            }
-        }
-        refits
-    }
+/// Below this an estimated shape speaks against a tail as heavy as [`HEAVIEST`]: one in a hundred of its series has a lower one.
+fn lightest_of_heavy(maxima: usize, options: &Options) -> f64 {
+    let mut shapes = Vec::new();
+    refit(&Gev { location: 0.0, scale: 1.0, shape: HEAVIEST }, maxima, options, &mut |_, fit| shapes.push(fit.shape));
+    shapes.sort_unstable_by(f64::total_cmp);
+    shapes.get(shapes.len() / 100).copied().unwrap_or(f64::NEG_INFINITY)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Series whose maximum is known from theory, and series that must be refused.
+//! Tests of the extreme-value estimate: series whose maximum is known from theory, and series that must be refused.
 
 use super::*;
 use crate::stats::testing::{drawn, exponential};
 use alloc::string::ToString;
 
-const FACTORS: [u64; 2] = [10, 1000];
+const FACTORS: [u64; 2] = [10, 100];
 
 fn options(seed: u64) -> Options {
     Options { seed, resamples: 120, ..Options::default() }
@@ -41,20 +41,20 @@ fn the_expected_maximum_of_known_distributions_lies_in_the_interval() {
 }
 
 #[test]
-fn good_series_are_rejected_about_as_often_as_the_tests_say() {
+fn good_series_are_refused_about_as_often_as_the_tests_say() {
     let refused = (0..200).filter(|&seed| {
-        let (_, samples) = from_gev(500 + seed, 1600, 0.0);
+        let (_, samples) = from_gev(500 + seed, 10_000, 0.0);
         Extreme::of(&samples, &[], &Options { seed, resamples: 100, ..Options::default() }).is_err()
     });
     let refused = refused.count();
-    assert!((4..=28).contains(&refused), "{refused} of 200");
+    assert!((6..=40).contains(&refused), "{refused} of 200");
 }
 
 #[test]
 fn exponential_samples_have_about_a_gumbel_maximum() {
     let extreme = of(&exponential(21, 40_000, 1e5)).unwrap();
     assert_eq!((extreme.maxima, extreme.block), (200, 200));
-    assert!(extreme.shape_interval.contains(0.0), "{extreme:?}");
+    assert!(extreme.shape.abs() < 0.2, "{extreme:?}");
     // The expected maximum of n exponential samples is the mean times the n-th harmonic number.
     let expected = 1e5 * (libm::log(400_000.0) + 0.5772);
     assert!(extreme.levels[0].interval.contains(expected), "{extreme:?}");
@@ -135,6 +135,7 @@ fn the_test_of_kolmogorov_and_smirnov_has_its_published_values() {
 fn every_refusal_is_a_sentence_that_says_what_to_make_of_it() {
     let all = [
         Refusal::TooFewSamples { samples: 1, needed: 2 },
+        Refusal::Incomplete { why: NoInterval::Unordered },
         Refusal::Tied { maxima: 2, distinct: 1 },
         Refusal::NotStationary { p_value: 0.001 },
         Refusal::Autocorrelated { correlation: 0.5 },

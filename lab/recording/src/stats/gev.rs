@@ -1,14 +1,15 @@
-//! The generalised extreme value distribution: what the maxima of long blocks of samples follow, if anything.
+//! The generalised extreme value distribution, which the maxima of long blocks of samples approach if they have a limit
+//! at all.
 //!
 //! F(x) = exp(-t), t = (1 + shape (x - location) / scale)^(-1/shape), or exp(-(x - location) / scale) when the shape is 0.
 //! A shape below 0 has an upper bound (Weibull), 0 is Gumbel, above 0 the tail is heavy (Fréchet). Hosking's own shape
 //! parameter k is the negative of this one.
 //!
-//! It is fitted by L-moments (Hosking, "L-moments: analysis and estimation of distributions using linear combinations of
-//! order statistics", J. R. Statist. Soc. B 52, 1990), which need no iteration, exist whenever the mean does, and are known
-//! to be more reliable than maximum likelihood for the few dozen maxima that a series yields.
+//! The distribution is fitted by L-moments (Hosking, "L-moments: analysis and estimation of distributions using linear
+//! combinations of order statistics", J. R. Statist. Soc. B 52, 1990), which need no iteration, exist whenever the mean
+//! does, and are known to be more reliable than maximum likelihood for the few dozen maxima that a series yields.
 
-use super::Interval;
+use super::interval::Interval;
 use core::f64::consts::LN_2;
 
 const EULER_GAMMA: f64 = 0.577_215_664_901_532_9;

@@ -1,94 +1,57 @@
-//! What a series of samples says, and how sure one may be of it.
+//! The statistics of a series of samples, and their uncertainty.
 //!
 //! Every statistic of the project is defined here, once: the tables, the plots and the comparisons only show what this
 //! module returns. Samples are integers (nanoseconds or instructions), so whatever can be exact is exact: sums, variance,
-//! quantiles, counts. What must be estimated (intervals, p-values, extrapolated maxima) uses random numbers from a stored
-//! seed, so that the same samples and the same [`Options`] give the same figures to the last digit on every run.
+//! quantiles, counts. What is estimated (intervals, differences, extrapolated maxima) is calibrated: how often it is wrong is
+//! known by simulation (`./x bench trust`), and what the samples cannot bear is refused with its reason. Random numbers come
+//! from a stored seed, so that the same samples and the same [`Options`] give the same figures to the last digit on every run.
 //!
-//! Two promises hold throughout. Nothing is dropped as an outlier. And memory is bounded: a series may be a mapped file of
-//! any length, it is read in passes, and what is kept of it has a size that does not grow with the number of samples.
+//! Three promises hold throughout. Nothing is dropped as an outlier. What was not recorded is not forgotten
+//! ([`unrecorded`]). And memory is bounded: a series may be a mapped file of any length, it is read in passes, and what is
+//! kept of it has a size that does not grow with the number of samples.
 //!
-//! The files: [`samples`] is the input; [`sums`] and [`shape`] are the one-pass reductions, [`refine`] gets exact order
-//! statistics out of them, [`quantile`] says which order statistics a quantile is made of; [`summary`], [`mode`],
-//! [`boxplot`], [`deadline`], [`extreme`] and [`mod@compare`] are the answers; [`bootstrap`], [`beta`] and [`gev`] are the
-//! theory behind their intervals.
+//! The files: [`samples`] is the input; [`sums`] and [`shape`] are the one-pass reductions, [`refine`] computes exact
+//! order statistics from them, [`quantile`] defines each quantile by order statistics; [`summary`], [`mode`],
+//! [`boxplot`], [`deadline`], [`extreme`] and [`mod@compare`] are the answers; [`dependence`], [`confidence`],
+//! [`rank_tests`], [`beta`], [`gev`] and [`likelihood`] are the theory behind the intervals of these answers.
 
 pub mod beta;
-pub mod bootstrap;
 pub mod boxplot;
 pub mod compare;
+pub mod confidence;
 pub mod deadline;
+pub mod dependence;
 pub mod extreme;
 pub mod gev;
+mod interval;
+pub mod likelihood;
 pub mod mode;
+mod no_interval;
+mod options;
 pub mod quantile;
+pub mod rank_tests;
+mod ranks;
 pub mod refine;
-pub mod rounds;
 pub mod samples;
 pub mod shape;
 pub mod summary;
 pub mod sums;
+pub mod unrecorded;
 
-pub use bootstrap::Statistic;
 pub use boxplot::BoxPlot;
-pub use compare::{Comparison, Design, Incomparable, Verdict, compare};
+pub use compare::{Comparison, Design, Incomparable, Support, Verdict, compare, compare_figures};
+pub use confidence::Confidence;
 pub use deadline::Deadline;
 pub use extreme::{Extreme, Refusal};
+pub use interval::{CONFIDENCE, Interval};
 pub use mode::Mode;
+pub use no_interval::NoInterval;
+pub use options::Options;
 pub use quantile::Quantile;
-pub use samples::{Samples, Together};
+pub use samples::{Partial, Samples};
 pub use shape::{Bucket, Shape};
 pub use summary::Summary;
-
-use core::num::NonZeroU64;
-
-/// The confidence of every interval in this module.
-pub const CONFIDENCE: f64 = 0.95;
-
-/// What a caller may choose about the statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Where the random numbers of the bootstrap start. Recorded with the results, it makes them repeatable.
-    pub seed: u64,
-    /// How many resamples an interval or a p-value is taken from. At least 40 are used, since fewer have no 2.5 % end.
-    pub resamples: u32,
-    /// The bin width of the mode in the unit of the samples; `None` chooses one from the samples (see [`mode`]).
-    /// The published microsecond tables correspond to 1000 ns.
-    pub bin_width: Option<NonZeroU64>,
-}
-
-impl Options {
-    /// The random numbers that belong to the seed. Seeds that follow each other give unrelated streams, which they would
-    /// not if they were taken as the first state of the generator.
-    pub(crate) fn random(&self) -> fastrand::Rng {
-        fastrand::Rng::with_seed(self.seed).fork()
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options { seed: 0x6b69_7a61_6d69, resamples: 1000, bin_width: None }
-    }
-}
-
-/// A 95 % confidence interval, in the unit of the samples unless said otherwise. `low <= high`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "std", derive(serde::Serialize))]
-pub struct Interval {
-    pub low: f64,
-    pub high: f64,
-}
-
-impl Interval {
-    /// Whether `value` lies in the interval, ends included.
-    pub fn contains(&self, value: f64) -> bool {
-        self.low <= value && value <= self.high
-    }
-
-    pub fn width(&self) -> f64 {
-        self.high - self.low
-    }
-}
+pub use unrecorded::{Beyond, Known, Unrecorded};
 
 /// Sources of samples and plain definitions that the tests of this module compare with.
 #[cfg(test)]

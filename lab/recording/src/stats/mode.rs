@@ -1,13 +1,13 @@
 //! The mode: the bin of equal width that holds the most samples.
 //!
-//! A mode of measured times depends on the width of the bins, so the width is part of the result. Without a wish of the
-//! caller it is the width of Freedman and Diaconis, 2 IQR / n^(1/3) ("On the histogram as a density estimator", 1981),
-//! rounded up to 1, 2 or 5 times a power of ten so that it can be read. Bins start at multiples of the width: with
-//! 1000 ns a bin is one truncated microsecond, as in the published tables.
+//! A mode of measured times depends on the width of the bins, so the width is part of the result. Unless the caller
+//! gives a width, it is that of Freedman and Diaconis, 2 IQR / n^(1/3) ("On the histogram as a density estimator",
+//! 1981), rounded up to 1, 2 or 5 times a power of ten so that it is easy to read. Bins start at multiples of the
+//! width: with 1000 ns a bin is one truncated microsecond, as in the published tables.
 //!
-//! Only bins up to the one that holds the p99.9 (nearest rank) take part, and a width, wished or not, is raised to
-//! (p99.9 - min) / 65536 rounded up in the same way. Both bound the memory; what lies above is at most a thousandth of the
-//! samples and not what a mode is asked for.
+//! Only bins up to the one that holds the p99.9 (nearest rank) take part, and a width, given or not, is raised to
+//! (p99.9 - min) / 65536 rounded up in the same way. Both rules bound the memory; the samples above the p99.9 are at
+//! most a thousandth of all, and not what a mode is to show.
 
 use super::samples::Samples;
 use alloc::vec;
@@ -51,12 +51,12 @@ pub fn mode(samples: &dyn Samples, min: u64, p99_9: u64, width: u64) -> Mode {
     let mut bins = vec![0u64; (p99_9 / width - first) as usize + 1];
     // Multiplying by the reciprocal instead of dividing: the quotient comes out right or one too small.
     let reciprocal = u128::from(u64::MAX / width);
-    samples.visit(0, samples.len(), &mut |piece| {
+    samples.visit_counted(&mut |piece, times| {
         for &sample in piece {
             let near = ((u128::from(sample) * reciprocal) >> 64) as u64;
             let bin = near + u64::from(sample - near * width >= width);
             if let Some(bin) = bins.get_mut((bin - first) as usize) {
-                *bin += 1;
+                *bin += times;
             }
         }
     });

@@ -1,9 +1,9 @@
-//! Which order statistics a quantile is made of.
+//! Quantiles, defined by order statistics: quartiles by linear interpolation, tail percentiles by nearest rank.
 //!
-//! Two definitions are in use, each where it fits. Quartiles interpolate linearly between neighbours (type 7 of Hyndman
-//! and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50, 1996; what R, NumPy and matplotlib
-//! do). Tail percentiles take the nearest rank, so that a p99.9 is a latency that really happened. A share is kept in
-//! millionths, because n * 0.999 in floating point may land on either side of the integer that it is.
+//! Quartiles interpolate linearly between neighbours (type 7 of Hyndman and Fan, "Sample Quantiles in Statistical
+//! Packages", The American Statistician 50, 1996; what R, NumPy and matplotlib do). Tail percentiles take the nearest
+//! rank, so that a p99.9 is a latency that really happened. A share is kept in millionths, because n * 0.999 in
+//! floating point may land on either side of the integer that it equals.
 
 /// A quantile to be taken; the number is the share of samples below it, in millionths (0 to 1,000,000).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Quantile {
         }
     }
 
-    /// Whether `count` samples are enough to have this quantile at all: at least one sample is to be expected beyond it.
+    /// Whether `count` samples are enough for this quantile: at least one sample is to be expected beyond it.
     pub fn is_within(self, count: u64) -> bool {
         u128::from(count) * (WHOLE - self.millionths()) >= WHOLE
     }

@@ -5,11 +5,12 @@
 //! single value. All ranks are followed in the same passes. Latencies below a millisecond need one pass, seconds need two
 //! or three; 53 bits at worst need seven.
 //!
-//! The cells that are divided form a tree: a bucket of the shape leads to its cell, a part of that cell to a cell of the
-//! next level, and so on. A sample finds its part by one look-up for each level, and most samples end at the first.
-//! Invariants: every sample that reaches a cell lies in it, and a cell starts at a multiple of its width. The counters of
-//! a pass take at most `COUNTERS` entries (or two for each rank, should somebody ask for more ranks than that).
+//! The cells that are divided form a tree: a bucket of the shape leads to its cell, a part of that cell to a cell of
+//! the next level, and so on. A sample finds its part by one look-up for each level, and most samples end at the first.
+//! Invariants: every sample that reaches a cell lies in it, and a cell starts at a multiple of its width. The counters
+//! of a pass take at most `COUNTERS` entries (or two for each rank, if more ranks than that are requested).
 
+use super::quantile::Quantile;
 use super::samples::Samples;
 use super::shape::{BUCKETS, Shape, bounds_of, bucket_of};
 use alloc::vec;
@@ -50,6 +51,26 @@ impl Level {
     #[inline]
     fn part_of(&self, cell: usize, sample: u64) -> usize {
         (cell << self.step) + ((sample >> self.shifts[cell]) & ((1 << self.step) - 1)) as usize
+    }
+}
+
+impl Shape {
+    /// The samples at the given ranks (counted from 0 in sorted order; a rank past the end is the maximum), exactly.
+    /// `samples` must be those that the shape was made of.
+    pub fn at_ranks(&self, samples: &dyn Samples, ranks: &[u64]) -> Vec<u64> {
+        order_statistics(samples, self, ranks)
+    }
+
+    /// Quantiles of the samples that the shape was made of, exactly, all in the same passes.
+    pub fn quantiles(&self, samples: &dyn Samples, quantiles: &[Quantile]) -> Vec<f64> {
+        let positions: Vec<_> = quantiles.iter().map(|quantile| quantile.position(self.count())).collect();
+        let ranks: Vec<u64> = positions.iter().flat_map(|position| [position.rank, position.rank + 1]).collect();
+        let values = self.at_ranks(samples, &ranks);
+        positions
+            .iter()
+            .zip(values.chunks_exact(2))
+            .map(|(position, pair)| position.between(pair[0], pair[1]))
+            .collect()
     }
 }
 
@@ -126,7 +147,7 @@ impl Search {
 /// Counts the samples in each part of each cell of the last level, which `roots` and the levels before it lead to.
 fn count(samples: &dyn Samples, roots: &[u32], before: &[Level], last: &Level) -> Vec<u64> {
     let mut counts = vec![0u64; last.next.len()];
-    samples.visit(0, samples.len(), &mut |piece| {
+    samples.visit_counted(&mut |piece, times| {
         for &sample in piece {
             let mut cell = roots[bucket_of(sample)];
             for level in before {
@@ -136,7 +157,7 @@ fn count(samples: &dyn Samples, roots: &[u32], before: &[Level], last: &Level) -
                 cell = level.next[level.part_of(cell as usize - 1, sample)];
             }
             if cell != 0 {
-                counts[last.part_of(cell as usize - 1, sample)] += 1;
+                counts[last.part_of(cell as usize - 1, sample)] += times;
             }
         }
     });

@@ -1,8 +1,9 @@
 //! The input of every statistic: samples in the order in which they were taken.
 //!
-//! The order matters, because the intervals use it (neighbouring latency samples resemble each other), and the pieces
-//! matter, because a series is often a mapped file that is larger than what may be held in memory at once.
+//! The order matters because the intervals use it (neighbouring latency samples resemble each other). Samples come in
+//! pieces, because a series is often a mapped file that is larger than the memory that may be used at once.
 
+use super::unrecorded::Unrecorded;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -18,8 +19,44 @@ pub trait Samples {
     /// `start <= end <= self.len()`.
     fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64]));
 
+    /// Calls `see` with pieces and how often each of their samples occurs, which together are all samples in any order. A
+    /// series that is kept as counts shows each of its values once.
+    fn visit_counted(&self, see: &mut dyn FnMut(&[u64], u64)) {
+        self.visit(0, self.len(), &mut |piece| see(piece, 1));
+    }
+
+    /// What is known of samples that were taken and are not among these.
+    fn unrecorded(&self) -> Unrecorded {
+        Unrecorded::default()
+    }
+
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// Samples of a series whose others were not recorded.
+#[derive(Clone, Debug)]
+pub struct Partial<S> {
+    pub recorded: S,
+    pub unrecorded: Unrecorded,
+}
+
+impl<S: Samples> Samples for Partial<S> {
+    fn len(&self) -> u64 {
+        self.recorded.len()
+    }
+
+    fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
+        self.recorded.visit(start, end, see);
+    }
+
+    fn visit_counted(&self, see: &mut dyn FnMut(&[u64], u64)) {
+        self.recorded.visit_counted(see);
+    }
+
+    fn unrecorded(&self) -> Unrecorded {
+        self.unrecorded
     }
 }
 
@@ -52,6 +89,14 @@ impl<S: Samples + ?Sized> Samples for &S {
     fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
         (**self).visit(start, end, see);
     }
+
+    fn visit_counted(&self, see: &mut dyn FnMut(&[u64], u64)) {
+        (**self).visit_counted(see);
+    }
+
+    fn unrecorded(&self) -> Unrecorded {
+        (**self).unrecorded()
+    }
 }
 
 impl<S: Samples + ?Sized> Samples for Box<S> {
@@ -62,46 +107,12 @@ impl<S: Samples + ?Sized> Samples for Box<S> {
     fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
         (**self).visit(start, end, see);
     }
-}
 
-/// Several sample sets one after the other, as if they were one.
-#[derive(Clone, Copy)]
-pub struct Together<'a>(pub &'a [&'a dyn Samples]);
-
-impl Samples for Together<'_> {
-    fn len(&self) -> u64 {
-        self.0.iter().map(|part| part.len()).sum()
+    fn visit_counted(&self, see: &mut dyn FnMut(&[u64], u64)) {
+        (**self).visit_counted(see);
     }
 
-    fn visit(&self, start: u64, end: u64, see: &mut dyn FnMut(&[u64])) {
-        let mut first = 0;
-        for part in self.0 {
-            let last = first + part.len();
-            let (from, to) = (start.max(first), end.min(last));
-            if from < to {
-                part.visit(from - first, to - first, see);
-            }
-            first = last;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec;
-
-    #[test]
-    fn several_sets_together_are_visited_like_one() {
-        let parts: [&dyn Samples; 4] = [&vec![1, 2, 3], &vec![], &vec![4], &vec![5, 6]];
-        let all = Together(&parts);
-        assert_eq!(all.len(), 6);
-        for start in 0..=6 {
-            for end in start..=6 {
-                let mut seen = vec![];
-                all.visit(start, end, &mut |piece| seen.extend_from_slice(piece));
-                assert_eq!(seen, (start + 1..=end).collect::<Vec<u64>>(), "{start}..{end}");
-            }
-        }
+    fn unrecorded(&self) -> Unrecorded {
+        (**self).unrecorded()
     }
 }

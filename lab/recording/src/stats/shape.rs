@@ -7,10 +7,8 @@
 
 use super::samples::Samples;
 use super::sums::Sums;
-use super::{quantile::Quantile, refine};
 use alloc::boxed::Box;
 use alloc::vec;
-use alloc::vec::Vec;
 
 /// Each power of two is divided into 2^PRECISION buckets.
 const PRECISION: u32 = 10;
@@ -41,7 +39,7 @@ pub struct Bucket {
     pub count: u64,
 }
 
-/// What one pass over a series leaves: extremes, exact sums, and how many samples lie where.
+/// A series reduced in one pass: extremes, exact sums, and the number of samples in each bucket.
 #[derive(Clone, Debug)]
 pub struct Shape {
     min: u64,
@@ -58,15 +56,15 @@ impl Shape {
         }
         let mut shape =
             Shape { min: u64::MAX, max: 0, sums: Sums::default(), table: vec![0; BUCKETS].into_boxed_slice() };
-        samples.visit(0, samples.len(), &mut |piece| {
+        samples.visit_counted(&mut |piece, times| {
             // Chunks that stay in the first-level cache, because each is read twice.
             for chunk in piece.chunks(2048) {
-                shape.sums.add(chunk);
+                shape.sums.add(chunk, times);
                 let (mut min, mut max) = (shape.min, shape.max);
                 for &sample in chunk {
                     min = min.min(sample);
                     max = max.max(sample);
-                    shape.table[bucket_of(sample)] += 1;
+                    shape.table[bucket_of(sample)] += times;
                 }
                 (shape.min, shape.max) = (min, max);
             }
@@ -104,30 +102,14 @@ impl Shape {
             Bucket { low, high: low + ((1u64 << bits) - 1), count }
         })
     }
-
-    /// The samples at the given ranks (counted from 0 in sorted order; a rank past the end is the maximum), exactly.
-    /// `samples` must be those that the shape was made of.
-    pub fn at_ranks(&self, samples: &dyn Samples, ranks: &[u64]) -> Vec<u64> {
-        refine::order_statistics(samples, self, ranks)
-    }
-
-    /// Quantiles of the samples that the shape was made of, exactly, all in the same passes.
-    pub fn quantiles(&self, samples: &dyn Samples, quantiles: &[Quantile]) -> Vec<f64> {
-        let positions: Vec<_> = quantiles.iter().map(|quantile| quantile.position(self.count())).collect();
-        let ranks: Vec<u64> = positions.iter().flat_map(|position| [position.rank, position.rank + 1]).collect();
-        let values = self.at_ranks(samples, &ranks);
-        positions
-            .iter()
-            .zip(values.chunks_exact(2))
-            .map(|(position, pair)| position.between(pair[0], pair[1]))
-            .collect()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Quantile;
     use crate::stats::testing::{sorted, type_7};
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     #[test]

@@ -1,9 +1,9 @@
 //! Count, sum and sum of squares of a series, exactly, and the mean and variance that follow from them.
 //!
-//! A running mean and variance in floating point lose digits when the samples are large and close together, which is just
-//! what a good real-time series looks like. Here the sums are integers: the sum of n samples below 2^64 fits 128 bits for
-//! every n below 2^64, and the sum of their squares fits 192. Only the very last division is in floating point, so the
-//! mean and the variance are as exact as an `f64` can be, whatever the order and number of the samples.
+//! A running mean and variance in floating point lose digits when the samples are large and close together, which is
+//! the normal case for a good real-time series. Here the sums are integers: the sum of n samples below 2^64 fits 128
+//! bits for every n below 2^64, and the sum of their squares fits 192. Only the very last division is in floating
+//! point, so the mean and the variance are as exact as an `f64` can be, whatever the order and number of the samples.
 
 /// Exact sums of a series. Sums of two series can be had by adding the samples of both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,11 @@ pub struct Sums {
 }
 
 impl Sums {
-    pub fn add(&mut self, samples: &[u64]) {
+    /// Adds each of the samples so many times.
+    pub fn add(&mut self, samples: &[u64], times: u64) {
+        if times != 1 {
+            return samples.iter().for_each(|&sample| self.add_times(sample, times));
+        }
         let (mut sum, mut squares, mut carries) = (self.sum, self.squares, self.carries);
         for &sample in samples {
             let wide = u128::from(sample);
@@ -26,6 +30,19 @@ impl Sums {
             carries += u64::from(carry);
         }
         *self = Sums { count: self.count + samples.len() as u64, sum, squares, carries };
+    }
+
+    fn add_times(&mut self, sample: u64, times: u64) {
+        self.count += times;
+        self.sum += u128::from(sample) * u128::from(times);
+        // The square in two halves, each of which has room for the factor.
+        let square = u128::from(sample) * u128::from(sample);
+        let low = (square & u128::from(u64::MAX)) * u128::from(times);
+        let high = (square >> 64) * u128::from(times);
+        let (total, carry) = self.squares.overflowing_add(low);
+        let (total, carry_of_high) = total.overflowing_add(high << 64);
+        self.squares = total;
+        self.carries += (high >> 64) as u64 + u64::from(carry) + u64::from(carry_of_high);
     }
 
     pub fn count(&self) -> u64 {
@@ -86,7 +103,7 @@ mod tests {
 
     fn of(samples: &[u64]) -> Sums {
         let mut sums = Sums::default();
-        sums.add(samples);
+        sums.add(samples, 1);
         sums
     }
 
@@ -143,8 +160,17 @@ mod tests {
         #[test]
         fn pieces_add_up_to_the_whole(a in proptest::collection::vec(any::<u64>(), 0..50), b in proptest::collection::vec(any::<u64>(), 0..50)) {
             let mut parts = of(&a);
-            parts.add(&b);
+            parts.add(&b, 1);
             prop_assert_eq!(parts, of(&[a, b].concat()));
+        }
+
+        #[test]
+        fn many_times_is_as_often_one_by_one(sample in any::<u64>(), times in 0u64..40) {
+            let mut sums = of(&[3, u64::MAX]);
+            let mut one_by_one = sums;
+            sums.add(&[sample], times);
+            (0..times).for_each(|_| one_by_one.add(&[sample], 1));
+            prop_assert_eq!(sums, one_by_one);
         }
     }
 }

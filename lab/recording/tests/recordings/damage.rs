@@ -1,4 +1,4 @@
-//! What is damaged is named, and costs no more than it touches.
+//! Damaged recordings: the damage is named, and costs only the trial or the series that it touches.
 
 use std::fs;
 use std::path::Path;

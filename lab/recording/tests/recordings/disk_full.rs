@@ -1,4 +1,4 @@
-//! A disk that is full costs only what did not fit. The disk is real: a file system of 1 MiB, mounted where only the
+//! A full disk costs only the rows that did not fit. The disk is real: a file system of 1 MiB, mounted where only the
 //! test sees it.
 
 use std::io;

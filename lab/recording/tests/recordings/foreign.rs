@@ -1,6 +1,7 @@
-//! Files of other tools that are not as the tools write them: refused with the place and what was expected.
+//! Malformed files of other tools: each is refused with the place and what was expected there.
 
 use kizami_recording::formats::{Error, cyclictest, nerves};
+use kizami_recording::stats::Beyond;
 use proptest::prelude::*;
 
 use crate::formats::{CYCLICTEST, CYCLICTEST_OVERFLOW, NERVES};
@@ -75,7 +76,11 @@ fn json_that_cyclictest_does_not_write_is_named() {
         (bucket(&format!("        {key}: 1, {key}: 1,")), Some(at), "keys were expected to ascend"),
         (bucket(&format!("        {key}: 18446744073709551615,")), None, "more than its 300 cycles"),
         (bucket(&format!("        {key}: 301,")), None, "more than its 300 cycles"),
-        (real.replacen("\"cycles\": 300", "\"cycles\": 18446744073709551615", 1), None, "up to 1000000000 are taken"),
+        (
+            real.replacen("\"cycles\": 300", "\"cycles\": 18446744073709551615", 1),
+            None,
+            "up to 1000000000000 are taken",
+        ),
     ] {
         let error = cyclictest::import(text.as_bytes(), "c.json").expect_err(expected);
         assert_eq!((error.line, &error.file[..]), (line, "c.json"), "{error}");
@@ -89,7 +94,8 @@ fn json_that_cyclictest_does_not_write_is_named() {
     assert!(error.contains("thread 0: 18446744073709551615 us is too large a time"), "{error}");
     // What a later version may add is no obstacle, nor is what was not asked for missed.
     let more = text.replace("18446744073709551615", "9").replacen('{', "{\"weather\": [1, {}], ", 1);
-    assert_eq!(cyclictest::import(more.as_bytes(), "c.json").expect("a file").series[0].dropped, 299);
+    let imported = cyclictest::import(more.as_bytes(), "c.json").expect("a file");
+    assert_eq!(imported.series[0].beyond, Some(Beyond { limit: 9_999, count: 299, max: None }));
 }
 
 #[test]

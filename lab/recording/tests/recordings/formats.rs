@@ -1,11 +1,11 @@
-//! Samples of other tools come in and go out, and are the same afterwards as far as the format can say them.
+//! Import and export: samples survive both, as far as the format can hold them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use kizami_recording::folder::{Column, Outcome, Reader, Series, State, Unit, Writer};
 use kizami_recording::formats::{Imported, NotExported, Rows, csv, cyclictest, nerves, save};
-use kizami_recording::stats::Options;
+use kizami_recording::stats::{Beyond, Deadline, Known, NoInterval, Options, Samples, Summary};
 
 use crate::support::{recording, series, trial, values};
 
@@ -167,7 +167,7 @@ fn a_series_without_heap_is_not_made_into_rows_of_nerves() {
 }
 
 #[test]
-fn a_real_histogram_becomes_samples_in_ascending_order() {
+fn a_real_histogram_stays_counts() {
     let imported = cyclictest::import(CYCLICTEST, "cyclictest-2.4.json").expect("a real file");
     assert_eq!(imported.tool, Some(("cyclictest".into(), "2.40".into())));
     assert_eq!(imported.host["kernel"], "6.18.44");
@@ -180,7 +180,9 @@ fn a_real_histogram_becomes_samples_in_ascending_order() {
     for (number, loaded) in reader.series().enumerate() {
         let thread = &json["thread"][number.to_string()];
         let samples = values(loaded.samples());
-        assert_eq!((samples.len(), loaded.series.trials[0].dropped), (300, 0));
+        assert_eq!((samples.len(), loaded.samples().unrecorded().is_complete()), (300, true));
+        let rows = thread["histogram"].as_object().expect("a histogram").len() as u64;
+        assert_eq!((loaded.series.counted, loaded.series.trials[0].rows), (true, rows));
         assert!(samples.is_sorted());
         assert_eq!(samples[0] / 1000, thread["min"].as_u64().expect("min"));
         assert_eq!(samples[299] / 1000, thread["max"].as_u64().expect("max"));
@@ -194,18 +196,68 @@ fn a_real_histogram_becomes_samples_in_ascending_order() {
 }
 
 #[test]
-fn what_lay_beyond_the_histogram_is_dropped_and_not_invented() {
+fn what_lay_beyond_the_histogram_counts_and_is_not_invented() {
     let imported = cyclictest::import(CYCLICTEST_OVERFLOW, "overflow.json").expect("a real file");
     for thread in &imported.series {
-        let inside = thread.rows.len(1);
-        assert!(inside < 400, "{inside}");
-        assert_eq!(thread.dropped, 400 - inside);
-        assert!(thread.facts["reported_max_ns"] >= 60_000.0, "{:?}", thread.facts);
         let Rows::Counted(buckets) = &thread.rows else { panic!("a histogram") };
+        let inside: u64 = buckets.iter().map(|(_, count)| count).sum();
+        assert!(inside < 400, "{inside}");
+        // The histogram was asked for with -h 60, in whole microseconds.
+        let max = thread.facts["reported_max_ns"] as u64;
+        assert_eq!(thread.beyond, Some(Beyond { limit: 59_999, count: 400 - inside, max: Some(max) }));
         assert!(buckets.iter().all(|(value, _)| *value < 60_000));
     }
-    let said = imported.notes.iter().filter(|note| note.contains("lay beyond the histogram"));
+    let said = imported.notes.iter().filter(|note| note.contains("lay beyond the end of the histogram"));
     assert_eq!(said.count(), 2);
+
+    let dir = tempfile::tempdir().expect("a folder");
+    for (loaded, thread) in saved(dir.path(), std::slice::from_ref(&imported)).series().zip(&imported.series) {
+        let summary = Summary::of(&*loaded.values(), &Options::default()).expect("samples");
+        assert_eq!((summary.count, summary.max), (400, Known::Exactly(thread.facts["reported_max_ns"] as u64)));
+        assert_eq!(summary.p99, Some(Known::MoreThan(59_999)));
+        assert_eq!(summary.median_interval, Err(NoInterval::Unordered));
+        let deadline = Deadline::of(&*loaded.values(), 100_000).expect("samples");
+        assert!(deadline.misses == 1 && deadline.possible > 0, "{deadline:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_histogram_is_that_of_the_command_line_if_it_can_be() {
+    let real = std::str::from_utf8(CYCLICTEST_OVERFLOW).expect("text");
+    let limit = |asked: &str| {
+        let text = real.replacen("-h 60", asked, 1);
+        cyclictest::import(text.as_bytes(), "o.json").expect("a file").series[0].beyond.expect("latencies beyond").limit
+    };
+    for asked in ["-h 80", "-h80", "--histogram=80", "--histogram 80", "-H 80"] {
+        assert_eq!(limit(asked), 79_999, "{asked}");
+    }
+    // It ends after its last latency at least.
+    for asked in ["", "-h 20", "-h x"] {
+        assert_eq!(limit(asked), 59_999, "{asked}");
+    }
+}
+
+#[test]
+fn a_histogram_of_a_thousand_million_cycles_stays_small() {
+    let real = std::str::from_utf8(CYCLICTEST).expect("text");
+    let more = real.replace("\"cycles\": 300", "\"cycles\": 1000000300");
+    let mut json: serde_json::Value = serde_json::from_str(&more).expect("JSON");
+    for thread in ["0", "1"] {
+        json["thread"][thread]["histogram"] = serde_json::json!({ "10": 999_999_999, "900": 301 });
+    }
+    let imported = cyclictest::import(json.to_string().as_bytes(), "large.json").expect("a file");
+    let dir = tempfile::tempdir().expect("a folder");
+    let reader = saved(dir.path(), std::slice::from_ref(&imported));
+    let loaded = reader.series().next().expect("a series");
+    let file = std::fs::metadata(reader.folder().join(loaded.series.file())).expect("a file");
+    assert!(file.len() < 100, "{}", file.len());
+    let summary = Summary::of(&*loaded.values(), &Options::default()).expect("samples");
+    assert_eq!((summary.count, summary.max), (1_000_000_300, Known::Exactly(900_000)));
+    assert_eq!(summary.p99_999, Some(Known::Exactly(10_000)));
+    let exactly = 10_000.0 + 890_000.0 * 301.0 / 1_000_000_300.0;
+    assert!((summary.mean.bound() - exactly).abs() < 1e-6, "{:?}", summary.mean);
+    let written = text(|out| cyclictest::export(reader.recording(), &[loaded], out));
+    assert!(written.contains("\"10\": 999999999"), "{written}");
 }
 
 #[test]
@@ -213,7 +265,11 @@ fn nanoseconds_are_taken_as_such_and_a_file_without_samples_is_refused() {
     let imported = cyclictest::import(CYCLICTEST_NANOSECONDS, "n.json").expect("a real file");
     let [thread] = &imported.series[..] else { panic!("one thread") };
     let Rows::Counted(buckets) = &thread.rows else { panic!("a histogram") };
-    assert_eq!((buckets[0].0 as f64, thread.rows.len(1), thread.dropped), (thread.facts["reported_min_ns"], 38, 2));
+    assert_eq!(
+        (buckets[0].0 as f64, buckets.iter().map(|(_, n)| n).sum::<u64>()),
+        (thread.facts["reported_min_ns"], 38)
+    );
+    assert_eq!(thread.beyond.map(|beyond| beyond.count), Some(2));
     assert_eq!((&thread.part[..], thread.facts["resolution_ns"]), ("", 1.0));
 
     let error = cyclictest::import(CYCLICTEST_NO_HISTOGRAM, "p.json").expect_err("no samples").to_string();
@@ -231,7 +287,7 @@ fn what_goes_out_for_cyclictest_comes_back_as_the_same_histogram() {
         assert!(written.contains("\"cmdline:\": \"kizami import\""), "{written}");
         let again = cyclictest::import(written.as_bytes(), "a.json").expect("its own file");
         let series = |imported: &Imported| {
-            let key = |s: &kizami_recording::formats::ImportedSeries| (s.rows.clone(), s.dropped, s.started.clone());
+            let key = |s: &kizami_recording::formats::ImportedSeries| (s.rows.clone(), s.beyond, s.started.clone());
             imported.series.iter().map(key).collect::<Vec<_>>()
         };
         assert_eq!(series(&again), series(&imported));

@@ -1,4 +1,4 @@
-//! A recording may come from anybody: what would lead out of its folder, or past the end of memory, is refused with a
+//! Hostile recordings: a path that leads out of the folder, or a size that exceeds the memory, is refused with a
 //! sentence.
 
 use std::fs;
@@ -66,12 +66,12 @@ fn counts_that_no_file_has_are_a_cut_file_and_not_a_crash() {
 fn a_later_version_is_refused_with_what_to_do() {
     let (_dir, folder) = made();
     reseal(&folder, |json| {
-        json["format_version"] = 2.into();
+        json["format_version"] = 3.into();
         // Whatever else it may have become.
         json["series"] = "elsewhere".into();
     });
     let error = Reader::open(&folder).expect_err("a later version");
-    assert!(matches!(error, Error::TooNew { version: 2, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, Error::TooNew { version: 3, known: 2, .. }), "{error:?}");
     assert!(error.to_string().contains("use a newer kizami"), "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! A run that is killed keeps what it appended.
+//! A run that is killed keeps the rows that it appended.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

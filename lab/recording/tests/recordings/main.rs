@@ -1,4 +1,5 @@
-//! What a recording promises, through the public API: nothing measured is lost, nothing changed is taken for measured.
+//! Promises of a recording, tested through the public API: no measured sample is lost, and no altered data is taken for
+//! measured.
 
 mod damage;
 mod disk_full;
@@ -8,5 +9,6 @@ mod golden;
 mod hostile;
 mod killed;
 mod measured;
+mod others;
 mod round_trip;
 mod support;

@@ -1,4 +1,4 @@
-//! What a series measured: times as they were taken, throughput as it follows from time and bytes.
+//! Measured values of a series: times as they were taken, throughput computed from time and bytes.
 
 use kizami_recording::folder::{Column, Measured, Outcome, Reader, Series, State, Unit, Writer};
 use kizami_recording::stats::Samples;

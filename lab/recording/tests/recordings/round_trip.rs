@@ -1,4 +1,4 @@
-//! What is written comes back.
+//! Round trips: a recording that is written and read back has the same content.
 
 use kizami_recording::folder::{Effective, Outcome, RECORDING_FILE, Reader, State, Writer};
 use kizami_recording::stats::Samples;

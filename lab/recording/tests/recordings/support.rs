@@ -1,4 +1,4 @@
-//! Recordings to test with.
+//! Recordings for the tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,6 +45,7 @@ pub fn series(name: &str, columns: usize) -> Series {
         operations: 1,
         emulated: false,
         asked_by: vec!["wakeup/wakeup".into()],
+        counted: false,
         trials: Vec::new(),
     }
 }
