@@ -1,0 +1,102 @@
+//! The product's own way in and out: series are written as a run writes them, or imported from a file, and what the command says of
+//! them is read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kizami_recording::folder::{Column, FORMAT_VERSION, Outcome, Recording, Series, State, Unit, Writer};
+use serde_json::Value;
+
+pub struct Product {
+    pub kizami: PathBuf,
+}
+
+/// The samples of the trials of one series.
+pub type Trials = Vec<Vec<u64>>;
+
+impl Product {
+    /// What `kizami show` says of each series of a recording, with a deadline.
+    pub fn show(&self, recording: &Path, deadline: u64) -> Result<Vec<Value>, String> {
+        let folder = recording.display().to_string();
+        let said = self.said(&["show", &folder, "--json", "--deadline", &format!("{deadline}ns")], recording)?;
+        Ok(said["series"].as_array().cloned().unwrap_or_default())
+    }
+
+    /// What `kizami compare` says of two recordings, or of two series of one.
+    pub fn compare(&self, a: &str, b: &str, folder: &Path) -> Result<Vec<Value>, String> {
+        let said = self.said(&["compare", a, b, "--json"], folder)?;
+        Ok(said.as_array().cloned().unwrap_or_default())
+    }
+
+    /// Imports a file of cyclictest into the folder `recordings` of `folder`.
+    pub fn import(&self, files: &[PathBuf], folder: &Path) -> Result<PathBuf, String> {
+        let files = files.iter().map(|file| file.display().to_string());
+        let args: Vec<String> =
+            ["import", "cyclictest"].map(str::to_owned).into_iter().chain(files).chain(["--json".to_owned()]).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let said = self.said(&args, folder)?;
+        said["recording"].as_str().map(|path| folder.join(path)).ok_or_else(|| format!("no recording in {said}"))
+    }
+
+    fn said(&self, args: &[&str], folder: &Path) -> Result<Value, String> {
+        let ran = Command::new(&self.kizami).args(args).current_dir(folder).output();
+        let ran = ran.map_err(|e| format!("{} did not start: {e}", self.kizami.display()))?;
+        let error = || String::from_utf8_lossy(&ran.stderr).into_owned();
+        if !ran.status.success() {
+            return Err(format!("kizami {}: {}\n{}", args.join(" "), ran.status, error()));
+        }
+        serde_json::from_slice(&ran.stdout).map_err(|e| format!("kizami {}: {e}\n{}", args.join(" "), error()))
+    }
+}
+
+/// Writes a recording of these series, each `s` with its number, as a run of them would be written: trials in turn.
+pub fn record(folder: &Path, all: &[Trials]) -> Result<(), String> {
+    let recording = Recording {
+        format_version: FORMAT_VERSION,
+        checksum: String::new(),
+        kizami_version: "simulated".into(),
+        command: Vec::new(),
+        studies: Vec::new(),
+        size: String::new(),
+        started: "2026-01-01T00:00:00Z".into(),
+        ended: None,
+        state: State::Running,
+        seed: 1,
+        host: BTreeMap::new(),
+        tools: BTreeMap::new(),
+        notes: Vec::new(),
+        series: Vec::new(),
+        order: Vec::new(),
+    };
+    let write = || {
+        let mut writer = Writer::create(folder, recording)?;
+        for number in 0..all.len() {
+            writer.add_series(Series {
+                name: format!("s{number}"),
+                workload: "wakeup".into(),
+                environment: "host".into(),
+                params: BTreeMap::new(),
+                requested: BTreeMap::new(),
+                part: String::new(),
+                columns: vec![Column::new("time", Unit::Nanoseconds)],
+                operations: 1,
+                emulated: false,
+                asked_by: Vec::new(),
+                counted: false,
+                trials: Vec::new(),
+            });
+        }
+        let most = all.iter().map(Vec::len).max().unwrap_or(0);
+        for trial in 0..most {
+            for (series, trials) in all.iter().enumerate() {
+                let Some(samples) = trials.get(trial) else { continue };
+                writer.begin_trial(&[series], &[samples.len() as u64], "2026-01-01T00:00:00Z")?;
+                writer.append(series, samples)?;
+                writer.end_trial(&[series], &Outcome::Complete)?;
+            }
+        }
+        writer.finish(State::Complete)
+    };
+    write().map_err(|e: kizami_recording::folder::Error| e.to_string())
+}
