@@ -1,4 +1,5 @@
-//! Tells the probe which profile it is built with: it belongs to the figures, and cargo tells it nowhere else.
+//! Passes the build profile to the probe as an environment variable: the profile belongs to the figures, and cargo
+//! provides it only to build scripts.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,9 +1,10 @@
-//! What a workload is given to work with: recorders, a clock, a folder, and a way to know that it should stop.
+//! The bench of a workload: its recorders, a clock, a folder, and the stop flag.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use kizami_recording::Recorder;
 use kizami_recording::folder::Effective;
@@ -19,7 +20,12 @@ pub fn clock_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// See the module.
+/// The time of day, in seconds since 1970.
+fn unix_seconds() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// The recorders, the folder and the stop flag of a running workload, and the facts and settings that it reports.
 #[derive(Debug)]
 pub struct Bench<'a> {
     recorders: Vec<Option<Recorder<'a>>>,
@@ -79,20 +85,31 @@ impl<'a> Bench<'a> {
         self.facts.push((name.to_owned(), value));
     }
 
-    /// Says what was really in force where the workload itself arranged it (socket buffers, the cache's state, …).
+    /// Reports when the rows of a part began, which is what their times of day are counted from: `start` is a time of
+    /// [`clock_ns`]'s clock that has passed, `part` empty or such as `_cpu0`. What this does not report begins with the window.
+    pub fn began(&mut self, part: &str, start: u64) {
+        let ago = clock_ns().saturating_sub(start);
+        self.fact(&format!("began_unix_seconds{part}"), unix_seconds() - ago as f64 * 1e-9);
+    }
+
+    /// Reports the effective value of a setting that the workload arranged (socket buffers, the cache's state, …).
     pub fn effective(&mut self, setting: &str, value: impl Into<String>, as_requested: bool, why: &str) {
         let effective = Effective { value: value.into(), as_requested, why: why.to_owned() };
         self.effective.push((setting.to_owned(), effective));
     }
 
     /// Runs the measurement itself, and records as facts what happened in it: page faults and context switches of the
-    /// whole process, its processor time, and allocations where they are counted.
+    /// whole process, its processor time, and allocations where they are counted; and the time of day at its ends.
     pub fn window<T>(&mut self, measure: impl FnOnce(&mut Self) -> T) -> T {
         let (before, allocated) = (Usage::now(), window::allocations());
+        let began = unix_seconds();
         window::open();
         let result = measure(self);
         window::close();
+        let ended = unix_seconds();
         let (after, allocations) = (Usage::now(), window::allocations() - allocated);
+        self.fact("began_unix_seconds", began);
+        self.fact("ended_unix_seconds", ended);
         self.fact("minor_faults", (after.minor - before.minor) as f64);
         self.fact("major_faults", (after.major - before.major) as f64);
         self.fact("voluntary_switches", (after.voluntary - before.voluntary) as f64);

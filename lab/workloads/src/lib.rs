@@ -1,11 +1,13 @@
-//! The work that Kizami measures. It knows nothing of where it runs, who asked, or what becomes of its samples.
+//! The work that Kizami measures. Nothing here knows in which environment it runs, for which study, or what becomes of
+//! its samples.
 //!
 //! - [`portable`]: functions that run anywhere, `no_std`, without allocation.
-//! - [`Workload`] and its parameters (feature `linux`): what a study can ask for.
+//! - [`Workload`] and its parameters (feature `linux`): the descriptions that a study chooses from.
 //! - [`linux`] (feature `linux`): the workloads that are Linux system calls, one file each.
 //! - [`actors`] (feature `linux`): the programs that compare actor systems, one file each.
-//! - [`rtos`] (feature `linux`): what the services of the real-time kernel cost.
-//! - [`loads`] (feature `linux`): what can run beside them in the background.
+//! - [`rtos`] (feature `linux`): the cost of the services of the real-time kernel.
+//! - [`foreign`] (feature `linux`): descriptions of what other tools measure.
+//! - [`loads`] (feature `linux`): background loads that run beside a measurement.
 //!
 //! A new workload is one file with a `pub static WORKLOAD` and a line in the list of its folder.
 #![cfg_attr(not(feature = "linux"), no_std)]
@@ -15,9 +17,13 @@ pub mod actors;
 #[cfg(feature = "linux")]
 mod bench;
 #[cfg(feature = "linux")]
+pub mod foreign;
+#[cfg(feature = "linux")]
 pub mod linux;
 #[cfg(feature = "linux")]
 pub mod loads;
+#[cfg(feature = "linux")]
+mod os;
 pub mod portable;
 #[cfg(feature = "linux")]
 pub mod rtos;

@@ -1,4 +1,4 @@
-//! What a workload is, before it runs: its name, its parameters with their limits, and the series that it will fill.
+//! The description of a workload: its name, its parameters with their limits, and the series that it will fill.
 //!
 //! Parameters arrive as text (from a study, a command line, a recording) and are checked here, once: a [`Params`] holds
 //! a valid value for every parameter of its workload.
@@ -11,7 +11,7 @@ use kizami_recording::quantity::Quantity;
 
 use crate::bench::{Bench, Failure};
 
-/// What a Linux process does for a workload.
+/// The function that runs a workload in a Linux process.
 pub type LinuxBody = fn(&Params, &mut Bench<'_>) -> Result<(), Failure>;
 
 /// A piece of work that can be measured.
@@ -29,9 +29,9 @@ pub struct Workload {
     pub parts: fn(&Params, &Machine) -> Vec<Part>,
     /// About how long a trial takes, in seconds: for progress, not for judgement.
     pub seconds: fn(&Params) -> f64,
-    /// How a Linux process does it, if one can.
+    /// The function that runs it in a Linux process, if it can run there.
     pub linux: Option<LinuxBody>,
-    /// The function that does it in an Erlang VM, if there is one.
+    /// The function that runs it in an Erlang VM, if there is one.
     pub beam: Option<&'static str>,
 }
 
@@ -177,7 +177,7 @@ impl fmt::Debug for Params {
     }
 }
 
-/// What the number and size of series may depend on.
+/// The properties of a machine that the number and size of series may depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// The processors that a probe may use.

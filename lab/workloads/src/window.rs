@@ -1,9 +1,9 @@
 //! The window of a measurement: from its first clock reading to its last.
 //!
-//! Inside it nothing may allocate and no page may fault for the first time. Whether that held is measured and not
-//! assumed: a program that wants to know installs [`CountingAllocator`], and [`Bench::window`](crate::Bench::window)
-//! counts faults and context switches. The count of allocations costs a relaxed load outside the window and nothing
-//! where nobody allocates.
+//! Inside the window nothing may allocate and no page may fault for the first time. Both rules are measured and not
+//! assumed: a program that installs [`CountingAllocator`] counts its allocations, and
+//! [`Bench::window`](crate::Bench::window) counts faults and context switches. The count of allocations costs a relaxed
+//! load outside the window, and nothing in a program that does not allocate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

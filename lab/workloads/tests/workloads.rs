@@ -1,15 +1,15 @@
 //! Every workload, run in this process with small parameters.
 //!
-//! What is promised of all of them: they run with the least value of every parameter, fill the parts that they declared,
-//! allocate nothing inside the window, end soon when they are told to, notice when a partner dies, and leave no process
-//! behind. A window is the whole process's, and so are its children, so all of it is one test: another test that ran
-//! (or only reported) meanwhile would be counted too.
+//! Every workload promises: it runs with the least value of every parameter, fills the parts that it declared,
+//! allocates nothing inside the window, ends soon when the stop flag is raised, notices when a partner dies, and leaves
+//! no process behind. Windows and child processes are counted for the whole process, so all of it is one test: another
+//! test that ran (or only reported) at the same time would be counted too.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kizami_recording::{Progress, Recorder};
 use kizami_workloads::window::CountingAllocator;
@@ -162,6 +162,7 @@ fn workloads_keep_their_promises() {
     the_counting_allocator_counts_inside_a_window_only();
     every_workload_says_what_it_is();
     wake_ups_are_recorded_for_each_thread();
+    the_times_of_day_of_samples_are_told();
     sleeps_are_never_too_short();
     gaps_of_the_clock_are_as_long_as_the_threshold_and_in_order();
     messages_tokens_and_locks_take_time_and_come_back();
@@ -235,6 +236,32 @@ fn wake_ups_are_recorded_for_each_thread() {
     expect_rows(&measured("os-latency", &[("period", "1ms"), ("trials", "20")]), 20);
 }
 
+/// What a report needs to say when a sample was taken.
+fn the_times_of_day_of_samples_are_told() {
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_secs_f64();
+    let before = now();
+    let planned =
+        measured("wakeup", &[("interval", "200us"), ("cycles", "50"), ("threads", "per-cpu"), ("distance", "50us")]);
+    let slept = measured("os-latency", &[("period", "1ms"), ("trials", "20")]);
+    let gaps = measured("clock-gap", &[("duration", "2ms"), ("threshold", "1ns"), ("capacity", "50")]);
+    let after = now();
+    for (index, cpu) in machine().cpus.iter().enumerate() {
+        let interval = planned.fact(&format!("interval_ns_cpu{cpu}"));
+        assert_eq!(interval, 200e3 + 50e3 * index as f64);
+        let began = planned.fact(&format!("began_unix_seconds_cpu{cpu}"));
+        // The last plan had passed when the window closed.
+        assert!(before < began && began + 50.0 * interval * 1e-9 < planned.fact("ended_unix_seconds"));
+        assert!(before < gaps.fact(&format!("began_unix_seconds_cpu{cpu}")));
+    }
+    assert!(planned.fact("ended_unix_seconds") < after);
+    assert_eq!(slept.fact("pause_ns"), 1e6);
+    let took = slept.samples(0).iter().sum::<u64>() as f64 * 1e-9 + 19.0 * 1e-3;
+    assert!(
+        slept.fact("began_unix_seconds") + took <= slept.fact("ended_unix_seconds"),
+        "rows and pauses fit the window"
+    );
+}
+
 fn sleeps_are_never_too_short() {
     let slept = measured("sleep", &[("n", "5"), ("iterations", "5"), ("pause", "1ms")]);
     expect_rows(&slept, 6);
@@ -296,11 +323,15 @@ fn messages_tokens_and_locks_take_time_and_come_back() {
 
 fn system_calls_and_signals_take_time() {
     for op in ["getppid", "read", "write", "stat", "fstat", "open-close"] {
-        let outcome = measured("syscall", &[("op", op), ("batch", "100"), ("samples", "30")]);
-        expect_rows(&outcome, 30);
-        assert_eq!(outcome.parts[0].0.operations, 100);
-        assert!(outcome.samples(0).iter().all(|sample| *sample > 0), "{op}");
+        for via in ["libc", "direct"] {
+            let outcome = measured("syscall", &[("op", op), ("batch", "100"), ("samples", "30"), ("via", via)]);
+            expect_rows(&outcome, 30);
+            assert_eq!(outcome.parts[0].0.operations, 100);
+            assert!(outcome.samples(0).iter().all(|sample| *sample > 0), "{op} {via}");
+        }
     }
+    expect_rows(&measured("pipe-rtt", &[("trips", "100"), ("via", "direct")]), 100);
+    expect_rows(&measured("wakeup", &[("cycles", "5"), ("interval", "1ms"), ("via", "direct")]), 5);
     for op in ["install", "deliver"] {
         let outcome = measured("signal", &[("op", op), ("batch", "100"), ("samples", "30")]);
         expect_rows(&outcome, 30);
@@ -394,15 +425,17 @@ fn a_raised_flag_ends_each_with_what_was_recorded() {
 }
 
 /// The processes that this one has started, by any of its threads.
+/// The partner processes.
 fn children() -> Vec<libc::pid_t> {
     let own = std::process::id().to_string();
-    let parent_is_this = |pid: &libc::pid_t| {
+    let is_partner = |pid: &libc::pid_t| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         // The name in brackets may hold anything, so the fields are counted from its end: state, parent, ...
         stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(own.as_str())
+            && !stat.contains("(watch)")
     };
     let processes = std::fs::read_dir("/proc").expect("the list of processes").flatten();
-    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(parent_is_this).collect()
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_partner).collect()
 }
 
 fn signal_a_child(signal: libc::c_int) {

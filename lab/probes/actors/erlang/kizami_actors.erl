@@ -1,10 +1,10 @@
-%% Runs one program of the comparison of actor systems inside an Erlang VM, and reports to the lab.
+%% The runner of the comparison of actor systems in an Erlang VM: runs one program, and reports to the lab.
 %%
 %%   erl -noshell -noinput -pa FOLDER -s kizami_actors main -extra system=MODULE program=NAME [queue=off_heap] KEY=N ...
 %%
-%% The program is done by MODULE, which is a callback module of this one: run(Program, Params) does it once, checks what
-%% came of it, and gives the samples of each part of the workload. So another way to write actors for this VM is another
-%% module in another folder (-pa), and nothing else. What the programs are stands in lab/workloads/src/actors.
+%% MODULE is a callback module of this one: run(Program, Params) runs the program once, checks its result, and returns
+%% the samples of each part of the workload. So a new way to write actors for this VM is a new module in a folder of its
+%% own (-pa), and nothing else. The programs are described in lab/workloads/src/actors.
 -module(kizami_actors).
 
 -export([main/0]).

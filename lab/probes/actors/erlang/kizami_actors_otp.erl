@@ -1,4 +1,4 @@
-%% The programs on OTP in Rust: the application lab/probes/actors/otp has them, and its gen_server `runner` does one.
+%% The programs on OTP in Rust: they are in the application lab/probes/actors/otp, whose gen_server `Runner` runs one.
 -module(kizami_actors_otp).
 
 -behaviour(kizami_actors).
@@ -6,7 +6,7 @@
 -export([run/2]).
 
 run(Program, Params) ->
-    {ok, Runner} = runner:start_link(),
+    {ok, Runner} = kizami_actors_otp_runner:start_link(),
     case gen_server:call(Runner, {run, Program, Params}, infinity) of
         {ok, Parts} -> #{parts => Parts};
         {error, Why} -> throw(Why)

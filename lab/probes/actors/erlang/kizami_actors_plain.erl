@@ -1,7 +1,7 @@
-%% The programs as processes that receive and send, without OTP: what the VM itself can do.
+%% The programs as processes that receive and send, without OTP: the performance of the VM itself.
 %%
-%% Every process is linked to the one that made it, as Erlang programs do. Nothing supervises but what `recover` writes
-%% by hand: a process that traps exits and starts another.
+%% Every process is linked to the one that made it, as Erlang programs do. There is no supervisor; `recover` has a
+%% supervising process written by hand, which traps exits and starts a replacement.
 -module(kizami_actors_plain).
 
 -behaviour(kizami_actors).

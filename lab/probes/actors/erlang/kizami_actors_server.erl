@@ -1,6 +1,7 @@
-%% The programs as gen_servers: messages are casts, requests are calls, and what may die has a supervisor of OTP.
+%% The programs as gen_servers: messages are casts, requests are calls, and a server that may die has a supervisor of
+%% OTP.
 %%
-%% The message queue of every server is where the parameter `queue` says, on the heap of its process or off it.
+%% The parameter `queue` says where the message queue of every server is: on the heap of its process or off it.
 -module(kizami_actors_server).
 
 -behaviour(kizami_actors).

@@ -1,5 +1,5 @@
-%% Creation as the others do it under a supervisor: gen_servers that a simple_one_for_one supervisor of OTP starts, one after
-%% the other, as whoever starts processes as the program runs does it. The other programs are those of kizami_actors_server.
+%% Creation under a supervisor: gen_servers that a simple_one_for_one supervisor of OTP starts one after the other, the
+%% usual way to start processes while a program runs. The other programs are those of kizami_actors_server.
 -module(kizami_actors_supervised).
 
 -behaviour(kizami_actors).

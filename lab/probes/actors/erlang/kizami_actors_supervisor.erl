@@ -1,4 +1,4 @@
-%% The supervisor of whom is killed by `recover`: one child, which is started anew as often as it dies.
+%% The supervisor of the server that `recover` kills: one child, which is restarted whenever it dies.
 -module(kizami_actors_supervisor).
 
 -behaviour(supervisor).

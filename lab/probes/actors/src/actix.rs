@@ -1,12 +1,13 @@
-//! The programs written for actix: an actor lives on an arbiter, which is a thread with an event loop, for good.
+//! The programs written for actix: an actor stays on one arbiter, a thread with an event loop, for its whole life.
 //!
-//! Where that is, the programmer decides, and it decides more than anything else: a message within an arbiter is a push
-//! to a queue, one across is a thread's wake-up. Both placements are measured. `OneArbiter` is what `.start()` does.
-//! `Spread` has an arbiter for each processor (at least two), about as many actors on each, and as few messages across as
-//! that allows: a ring is cut into arcs, a rally of two crosses with every ball.
+//! The programmer chooses the arbiter, and this choice has the largest effect: a message within an arbiter is a push to
+//! a queue, a message to another arbiter is a thread's wake-up. Both placements are measured. `OneArbiter` is what
+//! `.start()` does. `Spread` has an arbiter for each processor (at least two), about as many actors on each, and as few
+//! messages across arbiters as possible: a ring is cut into arcs, while every message of a ping-pong goes across.
 //!
 //! Messages are sent with `do_send`, which never waits for room: bounded mailboxes (16 by default) hold up `send` alone.
 
+mod places;
 mod serving;
 
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use actix::dev::ToEnvelope;
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
+use places::Places;
+
 use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, not_written, rally_share};
 
 /// Where actors live.
@@ -23,23 +26,6 @@ use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, 
 pub enum Placement {
     OneArbiter,
     Spread,
-}
-
-/// The arbiters of a run; none means the one that everything begins on.
-#[derive(Clone)]
-struct Places(Arc<[ArbiterHandle]>);
-
-impl Places {
-    /// Starts actor `index` of `of`.
-    fn start<A>(&self, index: usize, of: usize, make: impl FnOnce() -> A + Send + 'static) -> Addr<A>
-    where
-        A: Actor<Context = Context<A>>,
-    {
-        match self.0.get(index * self.0.len() / of) {
-            Some(arbiter) => A::start_in_arbiter(arbiter, |_| make()),
-            None => make().start(),
-        }
-    }
 }
 
 pub fn run(program: &Program, placement: Placement) -> Result<Outcome, String> {

@@ -1,5 +1,5 @@
-//! How soon somebody wakes up while others compute: as threads, which the kernel takes turns with, and as tasks, which give their
-//! turns away themselves.
+//! Wake-up latency while others compute: for threads, which the kernel preempts, and for tasks, which yield by
+//! themselves.
 
 use std::hint::black_box;
 use std::thread;

@@ -1,4 +1,4 @@
-//! Those who ask, for the systems whose requests are futures.
+//! Clients of a server, for the systems whose requests are futures.
 
 use std::future::Future;
 use std::sync::Arc;

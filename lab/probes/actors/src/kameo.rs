@@ -1,8 +1,12 @@
 //! The programs written for kameo: an actor is a type, a message another, and `tell` waits for room in the mailbox.
 //!
-//! Mailboxes are kameo's own default, bounded to 64 messages, but where that could end in a deadlock: in Big everybody
-//! sends to everybody, and in Thread Ring and the fork-join programs all report to a parent that may itself be waiting for
-//! room, so these workers and parents have unbounded ones. The runtime is tokio's multi-threaded one as it comes.
+//! Mailboxes have kameo's default, a bound of 64 messages, except where that could end in a deadlock. In Big every
+//! worker sends to every other, and in Thread Ring and the fork-join programs all workers report to a parent that may
+//! itself be waiting for room, so these workers and parents have unbounded mailboxes. The runtime is tokio's
+//! multi-threaded one with its default configuration.
+
+mod actor;
+mod serving;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,6 +16,8 @@ use kameo::error::Infallible;
 use kameo::mailbox;
 use kameo::message::{Context, Message};
 use tokio::sync::oneshot;
+
+use actor::plain_actors;
 
 use crate::on_tokio::{self, Done, finish};
 use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, not_written, rally_share};
@@ -32,22 +38,6 @@ async fn run_program(program: Program) -> Result<Outcome, String> {
         Program::Beside(_) => not_written("kameo"),
     }
 }
-
-/// An actor that is made of its arguments as they are.
-macro_rules! plain_actors {
-    ($($name:ident),*) => {
-        $(impl Actor for $name {
-            type Args = Self;
-            type Error = Infallible;
-
-            async fn on_start(state: Self::Args, _: ActorRef<Self>) -> Result<Self, Self::Error> {
-                Ok(state)
-            }
-        })*
-    };
-}
-
-mod serving;
 
 plain_actors!(Player, Starter, Counter, BigWorker);
 

@@ -1,11 +1,11 @@
-//! Runs one program of the comparison of actor systems in one of the systems that are Rust.
+//! The probe of the actor systems in Rust: runs one program of the comparison in one of them.
 //!
 //! `kizami-actors SYSTEM` reads a request on its standard input, finds the arena for its samples as descriptor 3, and
-//! reports on its standard output. The lab starts it; a person has no use for it. What the programs are stands in
-//! `lab/workloads/src/actors`; each system has a module here in which they are written for it.
+//! reports on its standard output. The lab starts it; a person has no use for it. `lab/workloads/src/actors` describes
+//! the programs; each system has a module here with the programs written for it.
 //!
-//! What every system is given alike: the allocator of the C library, the optimisation of the profile `tuned`, as many
-//! worker threads as its runtime takes by default, and no subscriber for logs.
+//! All systems have the same conditions: the allocator of the C library, the optimisation of the profile `tuned`, as
+//! many worker threads as the runtime takes by default, and no subscriber for logs.
 
 mod actix;
 mod beside;

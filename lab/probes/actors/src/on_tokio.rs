@@ -1,4 +1,5 @@
-//! What the systems on tokio have in common: its runtime as it comes, and how whoever waits outside of the actors hears of the end.
+//! The common part of the systems on tokio: a runtime with its default configuration, and the channel by which the
+//! actors report the end of a program.
 
 use std::future::Future;
 
@@ -7,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::program::{Outcome, Program, gone};
 
-/// Runs a program in a task, because who is not one is woken through the operating system.
+/// Runs a program in a task, because a thread outside of the runtime is woken through the operating system.
 pub fn run<F>(program: &Program, run: fn(Program) -> F) -> Result<Outcome, String>
 where
     F: Future<Output = Result<Outcome, String>> + Send + 'static,
@@ -19,7 +20,7 @@ where
     Ok(outcome.placed(format!("{workers} worker threads")))
 }
 
-/// Whoever waits outside of the actors for the end.
+/// The sender of the result to the task that waits for the end of a program.
 pub type Done<T> = Option<oneshot::Sender<T>>;
 
 pub fn finish<T>(done: &mut Done<T>, result: T) {

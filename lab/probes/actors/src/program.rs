@@ -1,4 +1,4 @@
-//! What a system is asked to run, what it answers, and the checks that all of them share.
+//! Programs and their outcomes, and the checks of results that all systems share.
 
 use std::time::{Duration, Instant};
 
@@ -47,12 +47,12 @@ impl Program {
     }
 }
 
-/// What is answered to one that a system does not have.
+/// The refusal of a program that a system does not have.
 pub fn not_written<T>(system: &str) -> Result<T, String> {
     Err(format!("this program is not written for {system}"))
 }
 
-/// What came of a program that did what it should.
+/// The result of a program that passed its checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The samples of each part of the workload.

@@ -1,7 +1,10 @@
 //! The programs written for ractor: an actor has one type of messages, an enum, and `cast` puts one into its mailbox.
 //!
-//! Mailboxes of ractor are unbounded, there are no others. Actors that somebody makes are linked to it where the program
-//! wants a parent of all (Thread Ring, recover). The runtime is tokio's multi-threaded one as it comes.
+//! Mailboxes of ractor are always unbounded. Actors are linked to the actor that starts them where the program wants a
+//! parent of all (Thread Ring, recover). The runtime is tokio's multi-threaded one with its default configuration.
+
+mod actor;
+mod serving;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,10 +12,10 @@ use std::time::Instant;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::oneshot;
 
+use actor::{Handled, plain_actor, spawn};
+
 use crate::on_tokio::{self, Done, finish};
 use crate::program::{Creation, Outcome, Program, Tally, check, check_big, gone, not_written, rally_share};
-
-type Handled = Result<(), ActorProcessingErr>;
 
 pub fn run(program: &Program) -> Result<Outcome, String> {
     on_tokio::run(program, run_program)
@@ -29,34 +32,6 @@ async fn run_program(program: Program) -> Result<Outcome, String> {
         Program::Recover { crashes } => serving::recover(crashes).await,
         Program::Beside(_) => not_written("ractor"),
     }
-}
-
-/// An actor whose state is its arguments.
-macro_rules! plain_actor {
-    ($name:ident: $msg:ty, $state:ty, |$myself:pat_param, $message:pat_param, $of:pat_param| $body:expr) => {
-        struct $name;
-
-        impl Actor for $name {
-            type Msg = $msg;
-            type State = $state;
-            type Arguments = $state;
-
-            async fn pre_start(&self, _: ActorRef<$msg>, state: $state) -> Result<$state, ActorProcessingErr> {
-                Ok(state)
-            }
-
-            async fn handle(&self, $myself: ActorRef<$msg>, $message: $msg, $of: &mut $state) -> Handled {
-                $body
-            }
-        }
-    };
-}
-
-mod serving;
-
-async fn spawn<A: Actor>(actor: A, arguments: A::Arguments) -> Result<ActorRef<A::Msg>, String> {
-    let spawned = Actor::spawn(None, actor, arguments).await;
-    spawned.map(|(actor, _)| actor).map_err(|e| format!("could not start an actor: {e}"))
 }
 
 // ---------------------------------------------------------------- PingPong

@@ -1,8 +1,9 @@
-//! A task of tokio for each actor, with tokio's channels as mailboxes: the floor that actor systems on tokio stand on.
+//! A task of tokio for each actor, with tokio's channels as mailboxes: the base cost of actor systems on tokio.
 //!
-//! The runtime is the multi-threaded one with its default number of workers. Mailboxes are bounded where that is safe, as
-//! tokio advises (64 messages, which is also what kameo has by default), and unbounded in Big, where full ones would wait
-//! for each other. Nothing is supervised; `recover` awaits the handle of the task, which tells of a panic.
+//! The runtime is the multi-threaded one with its default number of workers. Mailboxes are bounded where bounds are
+//! safe, as tokio advises (64 messages, which is also kameo's default), and unbounded in Big, where actors with full
+//! mailboxes would wait for each other. There is no supervision; `recover` awaits the handle of the task, which reports
+//! a panic.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! One thread of the operating system for each actor, with the channels of the standard library as mailboxes.
 //!
-//! This is what Rust offers without any crate. Mailboxes are unbounded, because those of `std::sync::mpsc` are by default.
-//! Nothing is supervised: who wants a replacement joins the thread and starts another, which `recover` does.
+//! This is Rust without any crate. Mailboxes are unbounded, as those of `std::sync::mpsc` are by default. There is no
+//! supervision: `recover` joins the thread and starts another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! Every program with small parameters in every actor system: a real start of each, also of the Erlang VM.
 //!
-//! A program that comes to a wrong result fails its trial, so a trial that is complete has been checked by its program.
-//! What is tested besides: every part has its samples, what cannot be done is refused with a sentence, and a system that
-//! does not work is told as such.
+//! A program with a wrong result fails its trial, so the result of every complete trial has been checked by the
+//! program. The tests check the rest: every part has its samples, an impossible request is refused with a sentence, and
+//! a system that does not work is reported as such.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -56,6 +56,10 @@ impl Sink for Collected {
     fn rows(&mut self, part: usize, cells: &[u64]) -> Result<(), String> {
         self.parts.entry(part).or_default().extend(cells);
         Ok(())
+    }
+
+    fn lost(&mut self, part: usize, rows: u64) {
+        assert_eq!(rows, 0, "part {part} had no room");
     }
 
     fn effective(&mut self, setting: &str, effective: Effective) {

@@ -1,4 +1,4 @@
-%% The native functions of the probe; their code is in the folder native.
+%% Native functions of the probe. Their code is in the folder native.
 -module(kizami_native).
 
 -export([load/1, lock_memory/0]).

@@ -1,4 +1,4 @@
-%% The keys of the probe's command line, checked once; everything behind this works with values that are right.
+%% Options of the probe's command line, checked once; all other modules work with valid values.
 -module(kizami_options).
 
 -export([parse/1]).

@@ -1,14 +1,15 @@
-%% Measures one function inside the VM, with the three processes of the Nerves real-time study.
+%% The probe in the Erlang VM: measures one function, with the three processes of the Nerves real-time study.
 %%
 %%   eval       checks the command line, prepares the VM, spawns the other two, and ends the VM
 %%   eval_loop  calls the function and takes the time
 %%   output     keeps the rows and reports them
 %%
-%% What holds:
+%% Invariants:
 %% - eval_loop runs with the settings that are measured and with nothing else on its heap: it keeps no rows, formats
 %%   nothing, and the calibration of the clock stores its values outside of the heap.
-%% - output alone writes to the lab. It monitors eval_loop before it lets it start, so that the news of its end comes
-%%   after the last of its rows, whatever it died of; rows are reported before the verdict, always.
+%% - output alone writes to the lab. It monitors eval_loop before it lets it start, so that the message about the end of
+%%   eval_loop comes after the last of its rows, for any reason of that end; rows are always reported before the
+%%   verdict.
 %% - The VM halts with 0 after `done` and with 1 after anything else.
 -module(kizami_probe).
 

@@ -1,7 +1,7 @@
-%% What the probe tells the lab: JSON lines on file descriptor 3.
+%% The probe's reports to the lab: JSON lines on file descriptor 3.
 %%
-%% A line is written in one blocking call that returns when the kernel has all of it. So nothing is pending when the VM
-%% halts, a slow reader slows only the process that reports, and a reader that is gone is an error of the write.
+%% A line is written in one blocking call that returns when the kernel has all of it. So no line is pending when the VM
+%% halts, a slow reader slows only the process that reports, and a reader that has ended causes an error of the write.
 -module(kizami_report).
 
 -export([open/0, write/2]).

@@ -1,7 +1,8 @@
-%% The settings in force: read back from the VM and told as lines of the report.
+%% The settings in force: read back from the VM and reported as lines.
 %%
-%% "As requested" is judged only for what the probe itself was asked for. What the VM was asked for by its flags is told
-%% as it is; the one exception is the binding of schedulers, where the VM keeps the request and drops it silently.
+%% "As requested" is judged only for settings that the probe itself was asked for. Settings of the VM's flags are
+%% reported as they are; the one exception is the binding of schedulers, where the VM keeps the request and drops it
+%% silently.
 -module(kizami_settings).
 
 -export([vm/0, memory/1, own/0, process/2, requested/1]).

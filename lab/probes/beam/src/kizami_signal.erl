@@ -1,7 +1,7 @@
-%% Tells a process of the signals that ask the VM to end.
+%% A handler for the signals that ask the VM to end: it sends them to a process as messages.
 %%
-%% The VM's own handler answers SIGTERM with init:stop(), which would kill the process that holds the rows. This one
-%% takes its place in erl_signal_server and leaves the ending to the process that it was given.
+%% The VM's own handler answers SIGTERM with init:stop(), which would kill the process that holds the rows. This handler
+%% takes its place in erl_signal_server, and the process that it was given ends the VM.
 -module(kizami_signal).
 
 -behaviour(gen_event).

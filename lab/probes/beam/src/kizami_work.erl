@@ -1,8 +1,8 @@
-%% The functions that are measured, written in Erlang.
+%% The measured functions, written in Erlang.
 %%
 %% Each takes one argument, which is the key `n` of the probe, or the atom `none` where no `n` was given. A function
-%% that is exported here with arity 1 can be measured at once; its Elixir sister is in kizami_work.ex. They are written
-%% as in the study and must not be improved: what they cost is what is measured.
+%% that is exported here with arity 1 can be measured at once; its Elixir counterpart is in kizami_work.ex. The
+%% functions are written as in the study and must not be improved: their cost is the result.
 -module(kizami_work).
 
 -export([nothing/1, sum/1, fib/1, sleep/1]).

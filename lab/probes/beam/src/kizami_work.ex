@@ -1,10 +1,10 @@
 defmodule KizamiWork do
   @moduledoc """
-  The functions that are measured, written in Elixir.
+  The measured functions, written in Elixir.
 
   Each takes one argument, which is the key `n` of the probe, or the atom `:none` where no `n` was given. A function
-  that is exported here with arity 1 can be measured at once; its Erlang sister is in kizami_work.erl. They are written
-  as in the study and must not be improved: what they cost is what is measured.
+  that is exported here with arity 1 can be measured at once; its Erlang counterpart is in kizami_work.erl. The
+  functions are written as in the study and must not be improved: their cost is the result.
   """
 
   @doc "Nothing: what remains is the cost of the call and of the two clock readings."

@@ -1,5 +1,5 @@
-%% Reads what kizami_report writes, independently of it: objects as maps, text as binaries. Anything that is not JSON
-%% crashes the reader, which fails the check.
+%% A JSON reader for the lines of kizami_report, written independently of it: objects as maps, text as binaries. Input
+%% that is not JSON crashes the reader, which fails the check.
 -module(kizami_json).
 
 -export([decode/1]).

@@ -1,7 +1,8 @@
 %% Checks of the probe: its functions in this VM, and its flow in VMs that are started as the lab starts them.
 %%
-%% Started by test/run with the folder of the compiled probe, that of Elixir, that of test/work, a folder for files,
-%% and the native library or nothing. Prints each check, and halts with 1 when one has failed.
+%% The script test/run starts it with the folder of the compiled probe, the folder of the Elixir code, the folder of
+%% test/work, a folder for files, and the native library or nothing. It prints each check, and halts with 1 when one has
+%% failed.
 -module(kizami_test).
 
 -export([main/0]).

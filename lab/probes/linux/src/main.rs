@@ -1,4 +1,4 @@
-//! Runs a workload in this process.
+//! The probe of the Linux environments: runs a workload, or a background load, in this process.
 //!
 //! `kizami-probe` reads a request on its standard input, finds the arena for its samples as descriptor 3, and reports on
 //! its standard output. `kizami-probe load NAME FOLDER` is a background load until its standard input ends. The lab

@@ -1,11 +1,11 @@
-//! Memory that the lab and a probe share: a place for every sample of a trial.
+//! The arena: memory that the lab and a probe share, with a place for every sample of a trial.
 //!
-//! An arena is an anonymous file (memfd) mapped by both. A page of descriptions comes first, then one page-aligned array
-//! a part. Invariants:
+//! An arena is an anonymous file (memfd) mapped by both. A page of descriptions comes first, then one page-aligned
+//! array for each part. Invariants:
 //!
-//! - The lab writes descriptions before the probe starts; afterwards only the stop flag (lab) and each part's
-//!   [`Progress`] and cells (probe) change. The lab reads only rows that progress counts.
-//! - The file lives as long as one of the two has it open, so a probe that is killed takes no sample with it.
+//! - The lab writes the descriptions before the probe starts; afterwards only the stop flag (lab) and each part's
+//!   [`Progress`] and cells (probe) change. The lab reads only rows that the progress counts.
+//! - The file lives as long as the lab or the probe has it open, so no sample is lost with a probe that is killed.
 //! - The memory is in tmpfs: no write-back ever makes one of its pages read-only in the middle of a measurement.
 //! - Descriptions are checked when a probe attaches: sizes, alignment, bounds.
 
@@ -48,7 +48,7 @@ const PARTS_AT: usize = 64;
 /// More parts than any machine has processors; keeps a foreign header from asking for absurd sizes.
 const MOST_PARTS: usize = 4096;
 
-/// See the module.
+/// The shared memory of one trial.
 #[derive(Debug)]
 pub struct Arena {
     file: File,

@@ -1,13 +1,14 @@
-//! What the lab and a probe say to each other, and the memory they share.
+//! The protocol between the lab and a probe: the request, the reports, and the memory that they share.
 //!
-//! The lab starts a probe with one [`Request`] and follows it by [`Report`]s, one JSON object a line, over a byte stream:
-//! a pipe for a process, a serial line for a machine. Samples come in one of two ways, and end in an [`Arena`] in both:
+//! The lab starts a probe with one [`Request`] and follows it by [`Report`]s, one JSON object a line, over a byte
+//! stream: a pipe for a process, a serial line for a machine. Samples take one of two ways, and both end in an
+//! [`Arena`]:
 //!
 //! - A probe that can map memory is given the arena as a file descriptor and records straight into it. Its samples
-//!   outlive it, and taking them costs a store.
-//! - Any other sends [`Report::Rows`], and the lab puts them into the arena.
+//!   outlive the probe, and a sample costs a store.
+//! - Any other probe sends [`Report::Rows`], and the lab puts the rows into the arena.
 //!
-//! Everything a probe sends is foreign: it is checked here, once.
+//! All data from a probe is foreign: it is checked here, once.
 
 mod arena;
 mod messages;

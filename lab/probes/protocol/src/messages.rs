@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What a probe is to do. One JSON object on its standard input.
+/// The job of a probe: one JSON object on its standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     pub workload: String,
@@ -19,7 +19,7 @@ pub struct Request {
     pub scratch: PathBuf,
 }
 
-/// What a probe says. One JSON object a line; the name of the variant is the object's only key.
+/// A message of a probe: one JSON object a line, whose only key is the name of the variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Report {

@@ -1,7 +1,7 @@
-//! Time as the processor counts it.
+//! The clock: the processor's time-stamp counter, scaled to nanoseconds.
 //!
-//! The clock of the system may count in tens of nanoseconds, as that of a virtual machine does, and what is measured here
-//! takes thirty. So the processor's time-stamp counter is read, which runs at one rate on every CPU, and is set beside the
+//! The clock of the system may count in tens of nanoseconds, as that of a virtual machine does, and a measured service
+//! takes thirty. So the time-stamp counter is read, which runs at one rate on every CPU. It is compared with the
 //! system's clock once, before the measurement.
 
 use core::arch::x86_64::{__rdtscp, _mm_lfence, _rdtsc};

@@ -1,4 +1,4 @@
-//! Two processors that want the lock between them at once.
+//! Contention: two processors that want the lock between them at once.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 

@@ -1,4 +1,4 @@
-//! What is to be measured: set once, before the kernel starts.
+//! The job of the probe: the service to measure, set once before the kernel starts.
 
 use std::sync::OnceLock;
 

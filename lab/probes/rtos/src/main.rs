@@ -1,8 +1,8 @@
-//! Measures the services of the real-time kernel in this process, on the kernel's host port.
+//! The probe of the real-time kernel: measures its services in this process, on the kernel's host port.
 //!
-//! `kizami-rtos` reads a request on its standard input, finds the arena for its samples as descriptor 3, and reports on its
-//! standard output. The lab starts it; a person has no use for it. The kernel is here in every build that the study
-//! compares; a process runs one of them, once.
+//! `kizami-rtos` reads a request on its standard input, finds the arena for its samples as descriptor 3, and reports on
+//! its standard output. The lab starts it; a person has no use for it. The program contains the kernel in every build
+//! that the study compares; a process runs one of them, once.
 
 mod clock;
 mod job;

@@ -1,4 +1,4 @@
-//! Taking samples from tasks and handlers of the kernel, one at a time.
+//! Samples from tasks and handlers of the kernel, taken one at a time.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

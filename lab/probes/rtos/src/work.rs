@@ -1,4 +1,4 @@
-//! The work, for one build of the kernel: each service, with what has to be done around it so that it can be called again.
+//! The measured services, for one build of the kernel: each with the calls around it that make it callable again.
 
 use kizami_protocol::Report;
 use rtos::{Current, Error, InHandler, InTask, Mode, Pinned, Shared, System, TaskState};

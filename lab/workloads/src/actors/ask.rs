@@ -1,4 +1,4 @@
-//! A request and its reply while others ask too: the latency that a user of a server sees.
+//! Request and reply under load: the latency that one client of a server sees while other clients ask too.
 
 use crate::spec::{Kind, Param, Part, Workload};
 

@@ -1,4 +1,4 @@
-//! How soon a process wakes up while others compute: whether long native work gives its scheduler back in time.
+//! Wake-up latency of a process while others compute: whether long native work gives its scheduler back in time.
 
 use crate::spec::{Kind, Param, Part, Workload};
 

@@ -1,6 +1,6 @@
-//! Everybody sends to everybody: many senders at each mailbox.
+//! Big: all-to-all messages, with many senders at each mailbox.
 
-use super::{SAVINA, actors, whole};
+use super::common::{SAVINA, actors, whole};
 use crate::spec::Workload;
 
 pub static WORKLOAD: Workload = Workload {

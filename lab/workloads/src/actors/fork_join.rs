@@ -1,6 +1,6 @@
-//! One sender, many receivers: what sending costs when nobody waits for an answer.
+//! Fork-join, throughput: one sender and many receivers; the cost of sending without waiting for an answer.
 
-use super::{SAVINA, actors, messages, whole};
+use super::common::{SAVINA, actors, messages, whole};
 use crate::spec::Workload;
 
 pub static WORKLOAD: Workload = Workload {

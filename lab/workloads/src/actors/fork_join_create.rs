@@ -1,8 +1,8 @@
-//! Making actors, and what one weighs.
+//! Fork-join, creation: the time to create actors, and the memory of each.
 
 use kizami_recording::folder::{Column, Unit};
 
-use super::{SAVINA, actors};
+use super::common::{SAVINA, actors};
 use crate::spec::{Part, Workload};
 
 pub static WORKLOAD: Workload = Workload {

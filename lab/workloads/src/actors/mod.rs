@@ -1,17 +1,18 @@
-//! Programs that compare actor systems: five of the Savina suite, and what one must also know of such a system.
+//! Programs that compare actor systems: five of the Savina suite, and further ones on latency and recovery.
 //!
-//! Only what is to be done is said here. Each actor system does it in its own program, written as its good users would
-//! write it: those in Rust in `lab/probes/actors/src`, those of the Erlang VM in `lab/probes/actors/erlang`. What holds
-//! for all of them:
+//! A workload here only describes the program. Each actor system runs a program of its own, written as its good users
+//! would write it: the systems in Rust in `lab/probes/actors/src`, those of the Erlang VM in
+//! `lab/probes/actors/erlang`. Rules for all of them:
 //!
-//! - A trial is a fresh process that runs the program once. The window opens when the runtime is up and no actor is there,
-//!   and closes when whoever began it has heard that all is done; the end of the actors is outside.
-//! - Every program checks what came of it (who had the last message, how many arrived at each). A wrong total fails the
-//!   trial.
+//! - A trial is a fresh process that runs the program once. The window opens when the runtime is up and before the
+//!   first actor exists. It closes when the process or thread that started the program has heard that all is done; the
+//!   end of the actors is outside.
+//! - Every program checks its result (which actor had the last message, how many messages arrived at each). A wrong
+//!   total fails the trial.
 //!
 //! S. M. Imam, V. Sarkar, Savina: An Actor Benchmark Suite, AGERE 2014.
 
-use crate::spec::{Kind, Param, Part, Workload};
+use crate::spec::Workload;
 
 macro_rules! programs {
     ($($file:ident),* $(,)?) => {
@@ -32,23 +33,7 @@ programs! {
 }
 
 mod beside_computing;
+mod common;
 
 /// What only some of the systems can be asked for.
 pub static OF_SOME: &[&Workload] = &[&beside_computing::WORKLOAD];
-
-const SAVINA: &str = "Savina";
-
-/// One figure a start: how long the whole program took.
-fn whole() -> Vec<Part> {
-    vec![Part::times(1).cold(0)]
-}
-
-/// How many actors.
-const fn actors(default: &'static str) -> Param {
-    Param { name: "p", about: "how many actors", kind: Kind::count(2, 10_000_000), default }
-}
-
-/// How many messages; what is counted is the program's business.
-const fn messages(about: &'static str, default: &'static str) -> Param {
-    Param { name: "n", about, kind: Kind::count(1, 1_000_000_000), default }
-}

@@ -1,6 +1,6 @@
-//! Two actors and one message: what a message and a change of the actor that runs cost.
+//! Ping-pong: two actors and one message; the cost of a message and of the switch from one actor to the other.
 
-use super::{SAVINA, messages, whole};
+use super::common::{SAVINA, messages, whole};
 use crate::spec::Workload;
 
 pub static WORKLOAD: Workload = Workload {

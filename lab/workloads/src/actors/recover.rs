@@ -1,4 +1,4 @@
-//! An actor dies of its own fault: how long until another answers in its place.
+//! Recovery: the time from the failure of an actor until its replacement answers.
 
 use crate::spec::{Kind, Param, Part, Workload};
 

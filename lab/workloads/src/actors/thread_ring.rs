@@ -1,6 +1,7 @@
-//! A ring of actors and one message: the same as a rally of two, with more actors than caches and threads.
+//! Thread ring: actors in a ring pass one message on. As ping-pong, with more actors than fit the caches and the
+//! threads.
 
-use super::{SAVINA, actors, messages, whole};
+use super::common::{SAVINA, actors, messages, whole};
 use crate::spec::Workload;
 
 pub static WORKLOAD: Workload = Workload {

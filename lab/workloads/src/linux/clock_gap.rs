@@ -1,9 +1,9 @@
-//! What the machine takes away from a thread that only reads the clock.
+//! Gaps between clock readings: the time that the machine takes away from a thread that only reads the clock.
 //!
-//! The clock is CLOCK_MONOTONIC and not the processor's cycle counter: through the vDSO it is that counter, scaled, on
-//! every machine where the counter can be trusted, and where it cannot (an unstable counter, a guest whose clock source
-//! has no vDSO) it stays right and only gets coarser. What a reading costs is the fact `reading_ns`; it is some ten
-//! times below the least useful threshold, and nothing has to be calibrated.
+//! The clock is CLOCK_MONOTONIC and not the processor's cycle counter. Through the vDSO, CLOCK_MONOTONIC is that
+//! counter, scaled, on every machine where the counter can be trusted; elsewhere (an unstable counter, a guest whose
+//! clock source has no vDSO) CLOCK_MONOTONIC stays right and only gets coarser. The fact `reading_ns` is the cost of a
+//! reading; that cost is some ten times below the least useful threshold, and no calibration is needed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,7 +11,8 @@ use std::time::Duration;
 use kizami_recording::Recorder;
 use kizami_recording::folder::Unit;
 
-use super::{cpus, crew};
+use super::crew;
+use crate::os::cpus;
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Machine, Param, Params, Part, Workload};
 
@@ -63,6 +64,7 @@ fn parts(params: &Params, machine: &Machine) -> Vec<Part> {
 
 /// What was counted beside the gaps.
 struct Counted {
+    begin: u64,
     readings: u64,
     lost: u64,
     longest: u64,
@@ -79,6 +81,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     })?;
     for (cpu, counted) in cpus.iter().zip(counted) {
         let reading = counted.elapsed.saturating_sub(counted.lost) as f64 / counted.readings.max(1) as f64;
+        bench.began(&format!("_cpu{cpu}"), counted.begin);
         bench.fact(&format!("readings_cpu{cpu}"), counted.readings as f64);
         bench.fact(&format!("lost_ns_cpu{cpu}"), counted.lost as f64);
         bench.fact(&format!("longest_ns_cpu{cpu}"), counted.longest as f64);
@@ -103,7 +106,7 @@ fn read(mut recorder: Recorder<'_>, duration: u64, threshold: u64, stop: &Atomic
         }
         last = now;
         if now - begin >= duration || stop.load(Ordering::Relaxed) {
-            return Counted { readings, lost, longest, elapsed: now - begin };
+            return Counted { begin, readings, lost, longest, elapsed: now - begin };
         }
     }
 }

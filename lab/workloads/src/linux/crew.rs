@@ -1,7 +1,7 @@
-//! Threads that measure at the same time, each on its processor.
+//! A crew: threads that measure at the same time, each on its processor.
 //!
-//! All are set up (pinned, known to the watch) before the window opens, and start at a common moment that is planned
-//! ahead. Policy, priority and timer slack are inherited from the thread that calls.
+//! All threads are set up (pinned, known to the watch) before the window opens, and start at a common moment that is
+//! planned ahead. They inherit policy, priority and timer slack from the calling thread.
 
 use std::io;
 use std::sync::atomic::AtomicBool;
@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use kizami_recording::Recorder;
 
-use super::{cpus, watch::Watch};
 use crate::bench::{Bench, Failure, clock_ns};
+use crate::os::cpus;
+use crate::os::watch::Watch;
 
 const STACK: usize = 128 * 1024;
 
@@ -99,7 +100,7 @@ pub fn run<'a, T: Send>(
     let (stop, count, gate) = (bench.stop(), jobs.len(), Gate::default());
     let pinned: Mutex<Vec<(usize, io::Result<()>)>> = Mutex::new(Vec::with_capacity(count));
     let mut results = Vec::with_capacity(count);
-    Watch::during(stop, |watch| {
+    Watch::during(stop, count, |watch| {
         thread::scope(|scope| {
             let closed = Closed(&gate);
             let mut threads = Vec::with_capacity(count);

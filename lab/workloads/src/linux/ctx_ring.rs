@@ -1,12 +1,13 @@
-//! What a switch between processes costs: a token goes round a ring of them.
+//! Context switches: a token goes round a ring of processes.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::memory::touch_stack;
-use super::sys::{self, Child, NEVER, Pipe};
-use super::watch::Watch;
+use crate::os::memory::touch_stack;
+use crate::os::child::{self, Child};
+use crate::os::sys::{self, NEVER, Pipe};
+use crate::os::watch::Watch;
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::portable::read_words;
 use crate::spec::{Kind, Param, Params, Part, Workload};
@@ -79,8 +80,8 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let (write, read) = ring_ends(pipes)?;
     let (write, read) = (write.as_raw_fd(), read.as_raw_fd());
     let stop = bench.stop();
-    let lap = || io::Result::Ok(sys::write_all(write, &TOKEN, stop)? && take(read, &memory, stop)?);
-    let done = Watch::during(stop, |_| {
+    let lap = || io::Result::Ok(sys::write_all(sys::Via::Library, write, &TOKEN, stop)? && take(read, &memory, stop)?);
+    let done = Watch::during(stop, 0, |_| {
         if !lap()? {
             return Ok(());
         }
@@ -98,7 +99,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
             Ok(())
         })
     })?;
-    done.map_err(|error| sys::partner_failed("send the token round the ring", error, &partners))
+    done.map_err(|error| child::partner_failed("send the token round the ring", error, &partners))
 }
 
 /// The first pipe's end to write to and the last one's to read from; all others are closed.
@@ -113,13 +114,13 @@ fn ring_ends(pipes: Vec<Pipe>) -> Result<(std::os::fd::OwnedFd, std::os::fd::Own
 /// Waits for the token and reads the working set.
 fn take(read: RawFd, memory: &[u64], stop: &AtomicBool) -> io::Result<bool> {
     let mut token = [0; TOKEN.len()];
-    let there = sys::read_all(read, &mut token, stop)?;
+    let there = sys::read_all(sys::Via::Library, read, &mut token, stop)?;
     read_words(memory);
     Ok(there)
 }
 
 fn turn(read: RawFd, write: RawFd, memory: &[u64], stop: &AtomicBool) -> io::Result<bool> {
-    Ok(take(read, memory, stop)? && sys::write_all(write, &TOKEN, stop)?)
+    Ok(take(read, memory, stop)? && sys::write_all(sys::Via::Library, write, &TOKEN, stop)?)
 }
 
 /// What a turn costs without a switch: one process sends the token through every pipe. Nanoseconds a turn.
@@ -136,7 +137,7 @@ fn overhead(pipes: &[Pipe], memory: &[u64], stop: &AtomicBool) -> io::Result<f64
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            sys::write_all(pipe.write.as_raw_fd(), &TOKEN, stop)?;
+            sys::write_all(sys::Via::Library, pipe.write.as_raw_fd(), &TOKEN, stop)?;
             take(pipe.read.as_raw_fd(), memory, stop)?;
             turns += 1;
         }

@@ -5,9 +5,10 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::memory::{self, Shared};
-use super::sys::{self, Child, NEVER};
-use super::watch::Watch;
+use crate::os::memory::{self, Shared};
+use crate::os::child::{self, Child};
+use crate::os::sys::{self, NEVER};
+use crate::os::watch::Watch;
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 
@@ -117,7 +118,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
             if ring {
                 there.take(1)?;
             }
-            sys::write_all(1, &[1], &NEVER)?;
+            sys::write_all(sys::Via::Library, 1, &[1], &NEVER)?;
             loop {
                 there.round()?;
                 rounds.fetch_add(1, Ordering::Relaxed);
@@ -127,9 +128,9 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     drop(ready.write);
     let exchanges = params.number("exchanges");
     let (mut made, mut partners) = (0, 0);
-    let done: io::Result<()> = Watch::during(stop, |_| {
+    let done: io::Result<()> = Watch::during(stop, 0, |_| {
         // The partner holds its lock from here on.
-        if !sys::read_all(ready.read.as_raw_fd(), &mut [0], stop)? || !here.round()? {
+        if !sys::read_all(sys::Via::Library, ready.read.as_raw_fd(), &mut [0], stop)? || !here.round()? {
             return Ok(());
         }
         memory::touch_stack();
@@ -153,7 +154,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
             Ok(())
         })
     })?;
-    done.map_err(|error| sys::partner_failed(&format!("exchange locks on {}", path.display()), error, &[partner]))?;
+    done.map_err(|error| child::partner_failed(&format!("exchange locks on {}", path.display()), error, &[partner]))?;
     bench.fact("partner_rounds", partners as f64 / made.max(1) as f64);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The Nerves study's recursion.
+//! The recursion of the Nerves study: Fibonacci numbers.
 
 use std::hint::black_box;
 

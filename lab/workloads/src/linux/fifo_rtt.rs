@@ -8,8 +8,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use super::pipe_rtt::{self, PLACEMENT, SIZE, TRIPS};
-use super::sys::Pipe;
+use crate::os::sys::Pipe;
 use crate::bench::{Bench, Failure};
+use crate::linux::via::VIA;
 use crate::spec::{Params, Workload};
 
 pub static WORKLOAD: Workload = Workload {
@@ -20,7 +21,7 @@ pub static WORKLOAD: Workload = Workload {
             system calls, two wake-ups and two switches. Not in the figure: making and opening the FIFOs, starting the \
             partner, and one round trip that is made before.",
     reference: "lmbench lat_fifo",
-    params: &[TRIPS, SIZE, PLACEMENT],
+    params: &[TRIPS, SIZE, PLACEMENT, VIA],
     parts: pipe_rtt::parts,
     seconds: pipe_rtt::seconds,
     linux: Some(run),

@@ -1,17 +1,17 @@
-//! The flow of the Nerves study, for work in a Linux process: pause, measure one call, pause, and again.
+//! The flow of the Nerves study for work in a Linux process: pause, measure one call, pause, repeat.
 //!
-//! The Erlang VM does the same with `lang=elixir` or `lang=erlang`, and takes the same parameters; there each row also
-//! has the heap size and the minor collections of the process that measures. Source: the study's program nerves_rt_perf,
-//! whose loop pauses before and after each measured call and leaves the first call out; here the first call is the
-//! first row, marked as cold.
+//! The Erlang VM follows the same flow with `lang=elixir` or `lang=erlang`, and takes the same parameters; each of its
+//! rows also has the heap size and the minor collections of the measuring process. Source: the study's program
+//! nerves_rt_perf, whose loop pauses before and after each measured call and leaves the first call out; here the first
+//! call is the first row, marked as cold.
 
 use std::io;
 
 use kizami_recording::folder::Unit;
 
-use super::sys;
-use super::watch::Watch;
 use crate::bench::{Bench, Failure, clock_ns};
+use crate::os::sys;
+use crate::os::watch::Watch;
 use crate::spec::{Kind, Machine, Param, Params, Part};
 
 const MILLISECOND: u64 = 1_000_000;
@@ -78,10 +78,10 @@ pub fn run(
     }
     let mut recorder = bench.recorder(0)?;
     let rows = params.number("iterations") + 1;
-    let done: io::Result<()> = Watch::during(bench.stop(), |_| {
+    let done: io::Result<()> = Watch::during(bench.stop(), 0, |_| {
         bench.window(|bench| {
             for _ in 0..rows {
-                if !sys::sleep_for(pause, bench.stop())? {
+                if !sys::sleep_for(sys::Via::Library, pause, bench.stop())? {
                     break;
                 }
                 let before = clock_ns();
@@ -91,12 +91,14 @@ pub fn run(
                     break;
                 }
                 recorder.push(after - before);
-                if bench.stopped() || !sys::sleep_for(pause, bench.stop())? {
+                if bench.stopped() || !sys::sleep_for(sys::Via::Library, pause, bench.stop())? {
                     break;
                 }
             }
             Ok(())
         })
     })?;
+    // Between two calls lie the pause after the one and the pause before the other.
+    bench.fact("pause_ns", 2.0 * pause as f64);
     done.map_err(Failure::os("sleep"))
 }

@@ -1,15 +1,10 @@
 //! The workloads of a Linux process. Each file documents its algorithm and names its reference tool.
 
-pub(crate) mod cpus;
 mod crew;
 mod flow;
-mod watch;
+mod via;
 
-use crate::Workload;
-
-pub(crate) mod memory;
-pub(crate) mod net;
-pub(crate) mod sys;
+use crate::spec::Workload;
 
 /// Declares each file and lists its `WORKLOAD`: the one place that knows them all.
 macro_rules! workloads {

@@ -1,4 +1,4 @@
-//! The Nerves study's empty function: the flow, the clock pair, and no work.
+//! The empty function of the Nerves study: the flow and the clock pair, without work.
 
 use super::flow;
 use crate::spec::{Kind, Param, Workload};

@@ -1,9 +1,9 @@
-//! How late a thread wakes up from a plain sleep, as the study of Linux on a small board defines OS latency.
+//! OS latency, as the study of Linux on a small board defines it: how late a thread wakes up from a plain sleep.
 
 use kizami_recording::quantity::Quantity;
 
-use super::sys;
-use super::watch::Watch;
+use crate::os::sys;
+use crate::os::watch::Watch;
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 
@@ -35,11 +35,13 @@ pub static WORKLOAD: Workload = Workload {
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
     let (period, trials) = (params.number("period"), params.number("trials"));
-    let slept = Watch::during(bench.stop(), |_| {
+    let mut first = 0;
+    let slept = Watch::during(bench.stop(), 0, |_| {
         bench.window(|bench| {
+            first = clock_ns() + period;
             for _ in 0..trials {
                 let begin = clock_ns();
-                if !sys::sleep_for(period, bench.stop())? {
+                if !sys::sleep_for(sys::Via::Library, period, bench.stop())? {
                     break;
                 }
                 let end = clock_ns();
@@ -51,5 +53,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
             Ok(())
         })
     })?;
+    bench.began("", first);
+    bench.fact("pause_ns", period as f64);
     slept.map_err(Failure::os(format!("sleep for {}", Quantity::Time.write(period))))
 }

@@ -1,4 +1,4 @@
-//! The round trip of a message between two processes (or threads) over two pipes, and the loop that FIFOs share.
+//! The round trip of a message between two processes (or threads) over two pipes, and the loop that FIFOs use too.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kizami_recording::Recorder;
 
-use super::cpus;
-use super::memory::touch_stack;
-use super::sys::{self, Child, NEVER, Pipe};
-use super::watch::Watch;
+use crate::os::cpus;
+use crate::os::memory::touch_stack;
+use crate::os::child::{self, Child};
+use crate::os::sys::{self, NEVER, Pipe, Via};
+use crate::os::watch::Watch;
 use crate::bench::{Bench, Failure, clock_ns};
+use crate::linux::via::{VIA, via};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 
 pub(super) const TRIPS: Param =
@@ -41,6 +43,7 @@ pub static WORKLOAD: Workload = Workload {
         TRIPS,
         SIZE,
         PLACEMENT,
+        VIA,
         Param {
             name: "partner",
             about: "a process of its own, or a thread",
@@ -85,14 +88,14 @@ fn placement(params: &Params) -> Result<Option<(usize, usize)>, Failure> {
 }
 
 /// Sends what comes back, until there is no more.
-fn echo(read: RawFd, write: RawFd, message: &mut [u8], stop: &AtomicBool) -> io::Result<()> {
-    while sys::read_all(read, message, stop)? && sys::write_all(write, message, stop)? {}
+fn echo(via: Via, read: RawFd, write: RawFd, message: &mut [u8]) -> io::Result<()> {
+    while sys::read_all(via, read, message, &NEVER)? && sys::write_all(via, write, message, &NEVER)? {}
     Ok(())
 }
 
 /// Measures with a partner process over the two pipes or FIFOs.
 pub(super) fn with_process(params: &Params, bench: &mut Bench<'_>, there: Pipe, back: Pipe) -> Result<(), Failure> {
-    let placed = placement(params)?;
+    let (placed, via) = (placement(params)?, via(params));
     let mut message = vec![0x5a; params.number("size") as usize];
     let keep = [there.read.as_raw_fd(), back.write.as_raw_fd()];
     // SAFETY: the body makes system calls only, into memory that was reserved before; pinning keeps its set on the stack.
@@ -101,7 +104,7 @@ pub(super) fn with_process(params: &Params, bench: &mut Bench<'_>, there: Pipe, 
             if let Some((_, cpu)) = placed {
                 cpus::pin(cpu)?;
             }
-            echo(0, 1, &mut message, &NEVER)
+            echo(via, 0, 1, &mut message)
         })?
     };
     // Only the partner has these ends now, so its death is seen as the end of the input.
@@ -109,11 +112,11 @@ pub(super) fn with_process(params: &Params, bench: &mut Bench<'_>, there: Pipe, 
     let (write, read) = (there.write.as_raw_fd(), back.read.as_raw_fd());
     let done = measure(params, bench, placed, (write, read), &mut message);
     let partners = [partner];
-    done?.map_err(|error| sys::partner_failed("talk to the partner process", error, &partners))
+    done?.map_err(|error| child::partner_failed("talk to the partner process", error, &partners))
 }
 
 fn with_thread(params: &Params, bench: &mut Bench<'_>, there: Pipe, back: Pipe) -> Result<(), Failure> {
-    let placed = placement(params)?;
+    let (placed, via) = (placement(params)?, via(params));
     let mut message = vec![0x5a; params.number("size") as usize];
     let mut answer = message.clone();
     std::thread::scope(|scope| {
@@ -123,7 +126,7 @@ fn with_thread(params: &Params, bench: &mut Bench<'_>, there: Pipe, back: Pipe) 
             if let Some((_, cpu)) = placed {
                 cpus::pin(cpu)?;
             }
-            echo(read.as_raw_fd(), write.as_raw_fd(), &mut answer, &NEVER)
+            echo(via, read.as_raw_fd(), write.as_raw_fd(), &mut answer)
         });
         let partner = partner.map_err(Failure::os("start the partner thread"))?;
         let (write, read) = (there.write, back.read);
@@ -153,13 +156,13 @@ fn measure(
     if let Some((cpu, _)) = placed {
         cpus::pin(cpu).map_err(Failure::os(format!("pin this process to processor {cpu}")))?;
     }
-    let stop = bench.stop();
-    let done = Watch::during(stop, |_| {
-        if !(sys::write_all(write, message, stop)? && sys::read_all(read, message, stop)?) {
+    let (stop, via) = (bench.stop(), via(params));
+    let done = Watch::during(stop, 0, |_| {
+        if !(sys::write_all(via, write, message, stop)? && sys::read_all(via, read, message, stop)?) {
             return Ok(());
         }
         touch_stack();
-        bench.window(|bench| rounds(params.number("trips"), &mut recorder, bench.stop(), (write, read), message))
+        bench.window(|bench| rounds(params.number("trips"), &mut recorder, bench.stop(), via, (write, read), message))
     })?;
     if done.is_ok() {
         let value = placed.map_or("free".to_owned(), |(here, there)| format!("processors {here} and {there}"));
@@ -172,12 +175,13 @@ fn rounds(
     trips: u64,
     recorder: &mut Recorder<'_>,
     stop: &AtomicBool,
+    via: Via,
     (write, read): (RawFd, RawFd),
     message: &mut [u8],
 ) -> io::Result<()> {
     for _ in 0..trips {
         let before = clock_ns();
-        if !(sys::write_all(write, message, stop)? && sys::read_all(read, message, stop)?) {
+        if !(sys::write_all(via, write, message, stop)? && sys::read_all(via, read, message, stop)?) {
             break;
         }
         recorder.push(clock_ns() - before);

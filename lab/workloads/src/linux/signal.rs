@@ -1,9 +1,9 @@
-//! What a signal costs: to say who handles it, and to handle it.
+//! Signals: the cost of installing a handler, and of delivery to it.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::sys;
+use crate::os::sys;
 use crate::bench::{Bench, Failure};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 

@@ -1,6 +1,7 @@
-//! The Nerves study's sleep: how long it really is.
+//! The sleep of the Nerves study: its real duration.
 
-use super::{flow, sys};
+use super::flow;
+use crate::os::sys;
 use crate::bench::{Bench, Failure};
 use crate::spec::{Kind, Param, Params, Workload};
 
@@ -27,5 +28,5 @@ pub static WORKLOAD: Workload = Workload {
 
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let stop = bench.stop();
-    flow::run(params, bench, |n| sys::sleep_for(n * 1_000_000, stop))
+    flow::run(params, bench, |n| sys::sleep_for(sys::Via::Library, n * 1_000_000, stop))
 }

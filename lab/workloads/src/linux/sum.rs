@@ -1,4 +1,4 @@
-//! The Nerves study's loop of additions.
+//! The loop of additions of the Nerves study.
 
 use std::hint::black_box;
 

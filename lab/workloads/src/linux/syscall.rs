@@ -1,22 +1,25 @@
-//! What a system call costs that has next to nothing to do.
+//! System calls with next to no work: the cost of the call itself.
 
 use std::ffi::CString;
 use std::fs::File;
+use std::hint::black_box;
 use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 
-use super::sys;
+use crate::os::sys::{self, Via};
 use crate::bench::{Bench, Failure};
+use crate::linux::via::{VIA, via};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 
 pub static WORKLOAD: Workload = Workload {
     name: "syscall",
     title: "cheapest system calls",
     about: "Makes the same call over and over and times batches of it; the sample is the time of a batch, so that the two \
-            clock readings weigh little. The calls go to the kernel without the C library. getppid does nothing but enter and leave the kernel; read takes one byte from /dev/zero, write puts one \
+            clock readings weigh little. getppid does nothing but enter and leave the kernel; read takes one byte from /dev/zero, write puts one \
             into /dev/null, stat asks for a file by its path, fstat by its descriptor, and open-close opens a file and \
             closes it again, which counts as one operation. The file is an empty one in the probe's scratch folder and \
             its path, whose length counts for stat and open-close, is resolved from the root. Each call's result is \
@@ -30,6 +33,7 @@ pub static WORKLOAD: Workload = Workload {
             kind: Kind::Choice(&["getppid", "read", "write", "stat", "fstat", "open-close"]),
             default: "getppid",
         },
+        VIA,
         Param { name: "batch", about: "calls that one sample times", kind: Kind::count(1, 10_000), default: "1000" },
         Param { name: "samples", about: "how many batches", kind: Kind::count(1, 100_000_000), default: "2000" },
     ],
@@ -56,24 +60,50 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         opened.map_err(Failure::os(format!("open {path}")))
     };
     let mut byte = [0u8; 1];
-    match params.choice("op") {
-        "getppid" => batches(params, bench, || {
+    let via = via(params);
+    match (params.choice("op"), via) {
+        ("getppid", Via::Library) => batches(params, bench, || {
+            // SAFETY: asks for a number.
+            black_box(unsafe { libc::getppid() });
+            Ok(())
+        }),
+        ("getppid", Via::Direct) => batches(params, bench, || {
             // No parent is an answer too: it may be in another namespace.
             let _ = rustix::process::getppid();
             Ok(())
         }),
-        "read" => {
+        ("read", _) => {
             let zero = device("/dev/zero", false)?;
-            batches(params, bench, || rustix::io::read(&zero, &mut byte).map(drop))
+            batches(params, bench, || sys::read(via, zero.as_raw_fd(), &mut byte).map(drop))
         }
-        "write" => {
+        ("write", _) => {
             let null = device("/dev/null", true)?;
-            batches(params, bench, || rustix::io::write(&null, &byte).map(drop))
+            batches(params, bench, || sys::write(via, null.as_raw_fd(), &byte).map(drop))
         }
-        "stat" => batches(params, bench, || rustix::fs::stat(name.as_c_str()).map(drop)),
-        "fstat" => batches(params, bench, || rustix::fs::fstat(&file).map(drop)),
+        ("stat", Via::Library) => {
+            let mut about = MaybeUninit::<libc::stat>::uninit();
+            // SAFETY: a path that ends with a zero, and room for the answer.
+            batches(params, bench, || sys::checked(unsafe { libc::stat(name.as_ptr(), about.as_mut_ptr()) }))
+        }
+        ("stat", Via::Direct) => batches(params, bench, || Ok(rustix::fs::stat(name.as_c_str()).map(drop)?)),
+        ("fstat", Via::Library) => {
+            let mut about = MaybeUninit::<libc::stat>::uninit();
+            // SAFETY: a descriptor of ours, and room for the answer.
+            batches(params, bench, || sys::checked(unsafe { libc::fstat(file.as_raw_fd(), about.as_mut_ptr()) }))
+        }
+        ("fstat", Via::Direct) => batches(params, bench, || Ok(rustix::fs::fstat(&file).map(drop)?)),
+        (_, Via::Library) => batches(params, bench, || {
+            // SAFETY: a path that ends with a zero; what was opened is closed once.
+            unsafe {
+                let fd = libc::open(name.as_ptr(), libc::O_RDONLY);
+                sys::checked(fd)?;
+                sys::checked(libc::close(fd))
+            }
+        }),
         // Closed when it is dropped.
-        _ => batches(params, bench, || rustix::fs::open(name.as_c_str(), OFlags::RDONLY, Mode::empty()).map(drop)),
+        (_, Via::Direct) => batches(params, bench, || {
+            Ok(rustix::fs::open(name.as_c_str(), OFlags::RDONLY, Mode::empty()).map(drop)?)
+        }),
     }
 }
 
@@ -81,7 +111,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
 fn batches(
     params: &Params,
     bench: &mut Bench<'_>,
-    mut call: impl FnMut() -> Result<(), Errno>,
+    mut call: impl FnMut() -> io::Result<()>,
 ) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
     let (samples, batch) = (params.number("samples"), params.number("batch"));

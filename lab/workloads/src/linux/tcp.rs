@@ -1,12 +1,13 @@
-//! TCP throughput over loopback, seen from either end.
+//! TCP throughput over loopback, measured at either end.
 //!
-//! The measuring process has one end of a connection, a forked partner the other. A row is the time between two looks at
-//! the clock, with the bytes that went through the measuring process's end in between: the first look at which at least
-//! `report` bytes had gone ends it, so a row holds up to a call's worth more. One clock reading a call of `chunk` bytes
-//! costs far less than the call itself.
+//! The measuring process has one end of a connection, a forked partner the other. A row is the time between two clock
+//! readings, with the bytes that went through the measuring process's end in between. A row ends at the first reading
+//! at which at least `report` bytes have gone, so it holds up to a call's worth more. One clock reading a call of
+//! `chunk` bytes costs far less than the call itself.
 //!
-//! What was sent is checked against what arrived. The figure of the whole trial runs from the first call to the moment
-//! at which the receiver has everything, so bytes that only filled a buffer do not count as sent.
+//! The bytes that arrived are checked against the bytes that were sent. The figure of the whole trial runs from the
+//! first call to the moment at which the receiver has everything, so bytes that only filled a buffer do not count as
+//! sent.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -16,9 +17,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use kizami_recording::Recorder;
 use kizami_recording::folder::Unit;
 
-use super::memory::{Shared, touch_stack};
-use super::net::{self, STALL};
-use super::sys::Child;
+use crate::os::memory::{Shared, touch_stack};
+use crate::os::net::{self, STALL};
+use crate::os::child::Child;
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 

@@ -1,4 +1,4 @@
-//! How late a thread wakes up from a timer that was planned.
+//! Wake-up latency: how late a thread wakes up from a planned timer.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,8 +7,11 @@ use std::time::Duration;
 use kizami_recording::Recorder;
 use kizami_recording::quantity::Quantity;
 
-use super::{cpus, crew, sys};
+use super::crew;
+use crate::os::cpus;
+use crate::os::sys::{self, Via};
 use crate::bench::{Bench, Failure, clock_ns};
+use crate::linux::via::{VIA, via};
 use crate::spec::{Kind, Machine, Param, Params, Part, Workload};
 
 pub static WORKLOAD: Workload = Workload {
@@ -49,6 +52,7 @@ pub static WORKLOAD: Workload = Workload {
             kind: Kind::time(0, 60_000_000_000),
             default: "500us",
         },
+        VIA,
     ],
     parts,
     seconds,
@@ -80,25 +84,31 @@ fn seconds(params: &Params) -> f64 {
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let number = |name| params.number(name);
     let (interval, cycles, distance) = (number("interval"), number("cycles"), number("distance"));
-    let skip = params.choice("mode") == "skip";
+    let (skip, via) = (params.choice("mode") == "skip", via(params));
     let jobs = match params.choice("threads") {
         "one" => vec![(None, bench.recorder(0)?)],
         _ => cpus::recorders(bench)?,
     };
     let parts: Vec<_> = jobs.iter().map(|(cpu, _)| cpu.map_or(String::new(), |cpu| format!("_cpu{cpu}"))).collect();
-    let skipped = crew::run(bench, jobs, LEAD, |index, recorder, start, stop| {
+    let woken = crew::run(bench, jobs, LEAD, |index, recorder, start, stop| {
         let interval = interval + index as u64 * distance;
-        wake(recorder, start, interval, cycles, skip, stop)
+        (start, interval, wake(via, recorder, start, interval, cycles, skip, stop))
     })?;
-    for (part, skipped) in parts.iter().zip(skipped) {
+    for (part, (start, interval, skipped)) in parts.iter().zip(woken) {
         let skipped = skipped.map_err(Failure::os(format!("sleep for {}", Quantity::Time.write(interval))))?;
         bench.fact(&format!("skipped{part}"), skipped as f64);
+        bench.began(part, start);
+        // Where periods were left out, a row does not say which of them it is.
+        if skipped == 0 {
+            bench.fact(&format!("interval_ns{part}"), interval as f64);
+        }
     }
     Ok(())
 }
 
 /// The loop itself; gives back how many periods were skipped.
 fn wake(
+    via: Via,
     mut recorder: Recorder<'_>,
     start: u64,
     interval: u64,
@@ -108,12 +118,12 @@ fn wake(
 ) -> io::Result<u64> {
     let mut skipped = 0;
     // Nothing is recorded of this one: it takes the thread to the start that all share.
-    if !sys::sleep_until(start, stop)? {
+    if !sys::sleep_until(via, start, stop)? {
         return Ok(0);
     }
     let mut planned = start + interval;
     for _ in 0..cycles {
-        if !sys::sleep_until(planned, stop)? {
+        if !sys::sleep_until(via, planned, stop)? {
             break;
         }
         let now = clock_ns();
@@ -140,7 +150,7 @@ mod tests {
         let (mut cells, progress) = ([0; 12], Progress::default());
         let recorder = Recorder::new(&mut cells, 1, &progress);
         let start = clock_ns() - 10_000_000;
-        let skipped = wake(recorder, start, 1_000_000, 12, skip, &AtomicBool::new(false)).unwrap();
+        let skipped = wake(Via::Library, recorder, start, 1_000_000, 12, skip, &AtomicBool::new(false)).unwrap();
         assert_eq!(progress.rows(), 12);
         (cells.to_vec(), skipped)
     }

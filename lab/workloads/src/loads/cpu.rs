@@ -1,8 +1,8 @@
-//! Arithmetic on every processor, at the priority that the process has: the plainest competitor for processor time.
+//! Arithmetic on every processor, at the priority of the process: the plainest competitor for processor time.
 
-use super::{Load, LoadBench, allowed_cpus};
+use super::load::{Load, LoadBench, allowed_cpus};
 use crate::bench::Failure;
-use crate::linux::cpus;
+use crate::os::cpus;
 
 pub(super) static LOAD: Load = Load {
     name: "cpu",

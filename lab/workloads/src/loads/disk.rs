@@ -1,11 +1,12 @@
-//! Writing to a file and forcing it out, over and over: block layer, interrupts of the device, journal.
+//! Writing to a file and forcing the data out, in a loop: work for the block layer, the device's interrupts and the
+//! journal.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use super::{Load, LoadBench};
+use super::load::{Load, LoadBench};
 use crate::bench::Failure;
 
 pub(super) static LOAD: Load = Load {

@@ -1,11 +1,11 @@
-//! Memory traffic: what does not fit into the caches is copied, and pages are taken from the kernel and given back.
+//! Memory traffic: copies that do not fit into the caches, and pages that are taken from the kernel and given back.
 //!
-//! The copies evict whatever a measurement had in the shared cache and take memory bandwidth; the pages keep the
-//! kernel's page allocator, zeroing and remote TLB invalidation busy.
+//! The copies evict a measurement's data from the shared cache and take memory bandwidth; the pages keep the kernel's
+//! page allocator, zeroing and remote TLB invalidation busy.
 
 use std::fs;
 
-use super::{Load, LoadBench, allowed_cpus};
+use super::load::{Load, LoadBench, allowed_cpus};
 use crate::bench::Failure;
 
 pub(super) static LOAD: Load = Load {

@@ -3,10 +3,10 @@
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 
-use super::{Load, LoadBench};
+use super::load::{Load, LoadBench};
 use crate::bench::Failure;
-use crate::linux::net;
-use crate::linux::sys::Child;
+use crate::os::child::Child;
+use crate::os::net;
 
 pub(super) static LOAD: Load = Load {
     name: "network",

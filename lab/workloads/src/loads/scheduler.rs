@@ -3,9 +3,10 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use super::{Load, LoadBench, allowed_cpus};
+use super::load::{Load, LoadBench, allowed_cpus};
 use crate::bench::Failure;
-use crate::linux::sys::{self, Child};
+use crate::os::child::{self, Child};
+use crate::os::sys::{self};
 
 pub(super) static LOAD: Load = Load {
     name: "scheduler",
@@ -56,7 +57,7 @@ fn ring(bench: &LoadBench<'_>) -> Result<(), Failure> {
     let own: Vec<OwnedFd> = pipes.into_iter().enumerate().flat_map(|(i, pipe)| own_ends(i, pipe)).collect();
     let result = pass_round(bench, from, to);
     drop(own);
-    result.map_err(|error| sys::partner_failed("pass a token on in the scheduler load", error, &members))
+    result.map_err(|error| child::partner_failed("pass a token on in the scheduler load", error, &members))
 }
 
 /// What the caller's thread keeps of the pipe `i`.
@@ -71,7 +72,7 @@ fn own_ends(i: usize, pipe: sys::Pipe) -> Option<OwnedFd> {
 fn pass_round(bench: &LoadBench<'_>, from: RawFd, to: RawFd) -> io::Result<()> {
     let mut token = [0u8; 1];
     for _ in 0..TOKENS {
-        sys::write_all(to, &token, bench.stop)?;
+        sys::write_all(sys::Via::Library, to, &token, bench.stop)?;
     }
     for arrived in 1..=TOKENS * LAPS {
         while !readable(from)? {
@@ -79,10 +80,10 @@ fn pass_round(bench: &LoadBench<'_>, from: RawFd, to: RawFd) -> io::Result<()> {
                 return Ok(());
             }
         }
-        sys::read_all(from, &mut token, bench.stop)?;
+        sys::read_all(sys::Via::Library, from, &mut token, bench.stop)?;
         bench.did(1);
         if arrived <= TOKENS * (LAPS - 1) {
-            sys::write_all(to, &token, bench.stop)?;
+            sys::write_all(sys::Via::Library, to, &token, bench.stop)?;
         }
     }
     Ok(())
@@ -92,8 +93,8 @@ fn pass_round(bench: &LoadBench<'_>, from: RawFd, to: RawFd) -> io::Result<()> {
 fn pass_on() -> io::Result<()> {
     let mut token = [0u8; 1];
     for _ in 0..TOKENS * LAPS {
-        sys::read_all(0, &mut token, &sys::NEVER)?;
-        sys::write_all(1, &token, &sys::NEVER)?;
+        sys::read_all(sys::Via::Library, 0, &mut token, &sys::NEVER)?;
+        sys::write_all(sys::Via::Library, 1, &token, &sys::NEVER)?;
     }
     Ok(())
 }

@@ -1,131 +1,10 @@
-//! Small safe wrappers over the system calls that several workloads share.
-//!
-//! What is called within a measurement goes to the kernel without the C library: in a process that ever had a second thread,
-//! glibc makes each call that may block a point where the thread can be cancelled, which costs some 30 ns (docs/measuring.md).
-//!
-//! Invariants: every result is checked; a call that a signal interrupted is made again unless the flag `stop` is raised,
-//! which `Ok(false)` tells; nothing here allocates once a measurement runs (errors hold a number, not a text).
+//! Processes that a measurement starts for itself: partners and helpers.
 
 use std::io;
-use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::fd::RawFd;
 use std::time::Duration;
 
-use rustix::thread::{ClockId, NanosleepRelativeResult, Timespec, clock_nanosleep_absolute, clock_nanosleep_relative};
-
-use crate::bench::{Failure, clock_ns};
-
-/// The stop flag of a process that ends by the end of its input.
-pub static NEVER: AtomicBool = AtomicBool::new(false);
-
-/// The two ends of a pipe or FIFO.
-#[derive(Debug)]
-pub struct Pipe {
-    pub read: OwnedFd,
-    pub write: OwnedFd,
-}
-
-/// A new pipe.
-///
-/// # Errors
-/// When the process or the system has too many open files.
-pub fn pipe() -> Result<Pipe, Failure> {
-    let mut ends = [0; 2];
-    // SAFETY: the array has room for the two descriptors that the call writes.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(Failure::last_os("open a pipe"));
-    }
-    // SAFETY: the kernel just gave both descriptors to us alone.
-    unsafe { Ok(Pipe { read: OwnedFd::from_raw_fd(ends[0]), write: OwnedFd::from_raw_fd(ends[1]) }) }
-}
-
-/// Whether an interrupted call is to be made again.
-///
-/// # Errors
-/// `error` itself when it was no interruption.
-pub fn again(error: impl Into<io::Error>, stop: &AtomicBool) -> io::Result<bool> {
-    let error = error.into();
-    if error.kind() != io::ErrorKind::Interrupted {
-        return Err(error);
-    }
-    Ok(!stop.load(Ordering::Relaxed))
-}
-
-fn borrowed<'a>(fd: RawFd) -> BorrowedFd<'a> {
-    // SAFETY: it is borrowed for one call; one that is no longer open makes the kernel refuse that call.
-    unsafe { BorrowedFd::borrow_raw(fd) }
-}
-
-/// Fills `bytes` from `fd`; `Ok(false)` when it was stopped before.
-///
-/// # Errors
-/// `UnexpectedEof` when every writer has closed its end, otherwise what the kernel said.
-#[inline]
-pub fn read_all(fd: RawFd, bytes: &mut [u8], stop: &AtomicBool) -> io::Result<bool> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match rustix::io::read(borrowed(fd), &mut bytes[done..]) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(got) => done += got,
-            Err(error) if again(error, stop)? => {}
-            Err(_) => return Ok(false),
-        }
-    }
-    Ok(true)
-}
-
-/// Writes all of `bytes` to `fd`; `Ok(false)` when it was stopped before.
-///
-/// # Errors
-/// What the kernel said; `BrokenPipe` when every reader has closed its end.
-#[inline]
-pub fn write_all(fd: RawFd, bytes: &[u8], stop: &AtomicBool) -> io::Result<bool> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match rustix::io::write(borrowed(fd), &bytes[done..]) {
-            Ok(put) => done += put,
-            Err(error) if again(error, stop)? => {}
-            Err(_) => return Ok(false),
-        }
-    }
-    Ok(true)
-}
-
-fn timespec(ns: u64) -> Timespec {
-    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
-}
-
-/// Sleeps until `CLOCK_MONOTONIC` shows `deadline_ns`; `Ok(false)` when it was stopped before.
-///
-/// # Errors
-/// What the kernel said.
-#[inline]
-pub fn sleep_until(deadline_ns: u64, stop: &AtomicBool) -> io::Result<bool> {
-    let deadline = timespec(deadline_ns);
-    while let Err(error) = clock_nanosleep_absolute(ClockId::Monotonic, &deadline) {
-        if !again(error, stop)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Sleeps for `ns` from the moment of the call; `Ok(false)` when it was stopped before.
-///
-/// # Errors
-/// What the kernel said.
-#[inline]
-pub fn sleep_for(ns: u64, stop: &AtomicBool) -> io::Result<bool> {
-    let mut rest = timespec(ns);
-    loop {
-        match clock_nanosleep_relative(ClockId::Monotonic, &rest) {
-            NanosleepRelativeResult::Ok => return Ok(true),
-            NanosleepRelativeResult::Interrupted(remaining) if !stop.load(Ordering::Relaxed) => rest = remaining,
-            NanosleepRelativeResult::Interrupted(_) => return Ok(false),
-            NanosleepRelativeResult::Err(error) => return Err(error.into()),
-        }
-    }
-}
+use crate::bench::Failure;
 
 /// A process of the workload's own. It is killed and reaped when this is dropped, and by the kernel when the thread that
 /// started it ends.
@@ -161,6 +40,23 @@ impl Child {
     /// # Errors
     /// When there may be no more processes.
     pub unsafe fn fork(keep: &[RawFd], body: impl FnOnce() -> io::Result<()>) -> Result<Self, Failure> {
+        // SAFETY: as the caller promises.
+        unsafe { Self::start(Some(keep), body) }
+    }
+
+    /// The same with all descriptors of this process, under the numbers that they have.
+    ///
+    /// # Safety
+    /// As above, but where this process has one thread only, `body` may do whatever it likes.
+    ///
+    /// # Errors
+    /// When there may be no more processes.
+    pub unsafe fn fork_with_all(body: impl FnOnce() -> io::Result<()>) -> Result<Self, Failure> {
+        // SAFETY: as the caller promises.
+        unsafe { Self::start(None, body) }
+    }
+
+    unsafe fn start(keep: Option<&[RawFd]>, body: impl FnOnce() -> io::Result<()>) -> Result<Self, Failure> {
         let locked = memory_is_locked();
         // SAFETY: asks for a number.
         let parent = unsafe { libc::getpid() };
@@ -194,6 +90,14 @@ impl Child {
             (libc::CLD_EXITED, code) => format!("failed: {}", io::Error::from_raw_os_error(code)),
             (_, signal) => format!("was killed by signal {signal}"),
         })
+    }
+
+    /// What is wrong with its end, which it has been told to come to. On a busy machine that takes its time.
+    pub fn failed(&self) -> Option<String> {
+        match within(10_000, || self.end()) {
+            Some((libc::CLD_EXITED, 0)) => None,
+            _ => Some(self.ended().unwrap_or_else(|| "does not end".to_owned())),
+        }
     }
 
     /// The kind of its end and the exit code or signal, if it has ended.
@@ -236,8 +140,13 @@ pub fn partner_failed(doing: &str, error: io::Error, partners: &[Child]) -> Fail
 }
 
 /// What `look` finds within a fifth of a second.
-fn within_moments<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    (0..200).find_map(|moment| {
+fn within_moments<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
+    within(200, look)
+}
+
+/// What `look` finds within so many milliseconds.
+fn within<T>(ms: u32, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    (0..ms).find_map(|moment| {
         if moment > 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -251,7 +160,7 @@ fn closed(error: &io::Error) -> bool {
 }
 
 /// Makes the child what [`Child::fork`] promises.
-fn confine(parent: libc::pid_t, keep: &[RawFd], lock_memory: bool) -> io::Result<()> {
+fn confine(parent: libc::pid_t, keep: Option<&[RawFd]>, lock_memory: bool) -> io::Result<()> {
     let checked = |result: libc::c_int| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
     // SAFETY: each of these calls takes numbers only; the descriptors are this process's own copies.
     unsafe {
@@ -262,6 +171,7 @@ fn confine(parent: libc::pid_t, keep: &[RawFd], lock_memory: bool) -> io::Result
         if lock_memory {
             checked(libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE))?;
         }
+        let Some(keep) = keep else { return Ok(()) };
         // First all out of the way of the numbers that they will have.
         let mut moved = [-1; MOST_KEPT];
         for (to, fd) in moved.iter_mut().zip(keep) {
@@ -287,28 +197,10 @@ fn memory_is_locked() -> bool {
     locked.is_some_and(|size| size.trim() != "0 kB")
 }
 
-/// The time that `batch` calls take, in nanoseconds.
-///
-/// # Errors
-/// What the system said to the first call that failed.
-#[inline(always)]
-pub fn time_batch<E: Into<io::Error>>(batch: u64, mut call: impl FnMut() -> Result<(), E>) -> io::Result<u64> {
-    let before = clock_ns();
-    for _ in 0..batch {
-        call().map_err(Into::into)?;
-    }
-    Ok(clock_ns() - before)
-}
-
-/// What the C library's `result` means.
-#[inline]
-pub fn checked(result: libc::c_int) -> io::Result<()> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::os::sys::{NEVER, Via, pipe, read_all, write_all};
     use std::os::fd::AsRawFd;
 
     #[test]
@@ -318,19 +210,19 @@ mod tests {
         let child = unsafe {
             Child::fork(&[to.read.as_raw_fd(), from.write.as_raw_fd()], || {
                 let mut byte = [0];
-                read_all(0, &mut byte, &NEVER)?;
+                read_all(Via::Library, 0, &mut byte, &NEVER)?;
                 byte[0] += 1;
-                write_all(1, &byte, &NEVER)?;
+                write_all(Via::Library, 1, &byte, &NEVER)?;
                 let others = (2..1024).filter(|fd| libc::fcntl(*fd, libc::F_GETFD) >= 0).count();
-                write_all(1, &[others as u8], &NEVER)?;
+                write_all(Via::Library, 1, &[others as u8], &NEVER)?;
                 Ok(())
             })
         };
         let _child = child.unwrap();
         drop((to.read, from.write, other));
-        write_all(to.write.as_raw_fd(), &[41], &NEVER).unwrap();
+        write_all(Via::Library, to.write.as_raw_fd(), &[41], &NEVER).unwrap();
         let mut answer = [0; 2];
-        read_all(from.read.as_raw_fd(), &mut answer, &NEVER).unwrap();
+        read_all(Via::Library, from.read.as_raw_fd(), &mut answer, &NEVER).unwrap();
         assert_eq!(answer, [42, 0]);
     }
 
@@ -355,14 +247,14 @@ mod tests {
             // SAFETY: only system calls.
             let child = unsafe {
                 Child::fork(&[ready.write.as_raw_fd()], || {
-                    write_all(0, &[1], &NEVER)?;
+                    write_all(Via::Library, 0, &[1], &NEVER)?;
                     loop {
                         libc::pause();
                     }
                 })
             };
             // The thread must not end before the kernel knows that the child is to end with it.
-            read_all(ready.read.as_raw_fd(), &mut [0], &NEVER).unwrap();
+            read_all(Via::Library, ready.read.as_raw_fd(), &mut [0], &NEVER).unwrap();
             std::mem::ManuallyDrop::new(child.unwrap()).pid
         });
         let orphan = Child { pid: pid.join().unwrap() };

@@ -1,4 +1,4 @@
-//! Which processors a thread may use, as the kernel says it.
+//! Processor affinity: the processors that a thread may use, read from the kernel and set.
 
 use std::io;
 

@@ -1,4 +1,5 @@
-//! Memory for forked processes: what they share, and what a fork makes fault again.
+//! Memory of forked processes: mappings that they share, and stacks touched again after a fork, so that they do not
+//! fault.
 
 use std::ops::Deref;
 use std::ptr::NonNull;
@@ -97,7 +98,7 @@ pub(crate) fn touch_stack() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linux::sys::Child;
+    use crate::os::child::Child;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]

@@ -1,4 +1,5 @@
-//! Sockets over loopback for workloads and loads: connected pairs on ports that the kernel chose, and what is in force.
+//! Sockets over loopback for workloads and loads: connected pairs on ports that the kernel chose, and the socket
+//! options in force.
 
 use std::io;
 use std::mem::ManuallyDrop;

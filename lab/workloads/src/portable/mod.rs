@@ -1,4 +1,4 @@
-//! Work that runs on everything: plain functions, `no_std`, without allocation, system calls or clocks.
+//! Portable work: plain functions that run on any target, `no_std`, without allocation, system calls or clocks.
 
 /// The sum of 1 to `n`, added one by one. Opaque to the optimiser, which would otherwise write n(n+1)/2.
 pub fn sum(n: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! What the lock between processors costs when both want it.
+//! Contention for the lock between processors: the cost of a service when two processors want the lock.
 
 use crate::spec::{Kind, Param, Part, Workload};
 

@@ -1,8 +1,8 @@
-//! The instructions and cycles of services on boards.
+//! Instructions and cycles of services on boards.
 
 use kizami_recording::folder::{Column, Unit};
 
-use super::{MODEL, SERVICES, with};
+use super::services::{MODEL, SERVICES, with};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 
 /// How often each service is called.

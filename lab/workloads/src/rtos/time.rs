@@ -1,6 +1,6 @@
-//! The time of a service on this machine.
+//! Execution time of a service on this machine.
 
-use super::{MODEL, SERVICES, with};
+use super::services::{MODEL, SERVICES, with};
 use crate::spec::{Kind, Param, Part, Workload};
 
 pub static WORKLOAD: Workload = Workload {

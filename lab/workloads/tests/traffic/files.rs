@@ -1,4 +1,4 @@
-//! Files, in every way and on a full disk.
+//! The file workload: every operation and state of the cache, and a full disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};

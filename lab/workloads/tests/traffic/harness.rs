@@ -1,4 +1,4 @@
-//! Running a trial as a probe does, in this process, to its end or until something is done to it.
+//! A harness that runs a trial in this process as a probe would, until its end or until a test interferes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,6 +66,18 @@ impl Trial {
     }
 }
 
+/// Memory that processes share, as an arena is.
+fn shared<T>(count: usize, make: impl Fn() -> T) -> &'static mut [T] {
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: new memory, as long as it needs to be, aligned to a page, kept for ever, and written before it is given away.
+    unsafe {
+        let memory = libc::mmap(std::ptr::null_mut(), (count * size_of::<T>()).max(1), protection, flags, -1, 0);
+        assert_ne!(memory, libc::MAP_FAILED, "memory that is shared");
+        (0..count).for_each(|index| memory.cast::<T>().add(index).write(make()));
+        std::slice::from_raw_parts_mut(memory.cast(), count)
+    }
+}
+
 fn params(workload: &str, given: &[(&str, &str)]) -> (&'static Workload, Params) {
     let workload = find(workload).unwrap_or_else(|| panic!("there is no workload {workload}"));
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -79,9 +91,9 @@ static OBSERVED: Mutex<Option<&'static Progress>> = Mutex::new(None);
 pub fn trial_in(folder: &Path, stop: &AtomicBool, workload: &str, given: &[(&str, &str)]) -> Trial {
     let (workload, params) = params(workload, given);
     let parts = (workload.parts)(&params, &Machine { cpus: vec![0] });
-    let progress: &'static [Progress] = Box::leak(parts.iter().map(|_| Progress::default()).collect());
+    let progress: &'static [Progress] = shared(parts.len(), Progress::default);
     *OBSERVED.lock().expect("no panic in between") = progress.first();
-    let mut cells: Vec<_> = parts.iter().map(|p| vec![1u64; p.rows as usize * p.columns.len()]).collect();
+    let mut cells: Vec<_> = parts.iter().map(|p| shared(p.rows as usize * p.columns.len(), || 1u64)).collect();
     let memory = parts.iter().zip(&mut cells).zip(progress);
     let recorders =
         memory.map(|((part, cells), progress)| Recorder::new(cells, part.columns.len(), progress)).collect();
@@ -113,11 +125,12 @@ pub fn no_children() {
     assert_eq!(left, -1, "a process was left behind");
 }
 
-/// The children of this process, of all its threads.
+/// The children of this process, of all its threads, but for the one that watches.
 pub fn children() -> Vec<libc::pid_t> {
     let tasks = fs::read_dir("/proc/self/task").expect("own threads").flatten();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    lists.flat_map(|list| list.split_whitespace().map(|pid| pid.parse().expect("a pid")).collect::<Vec<_>>()).collect()
+    let all = lists.flat_map(|list| list.split_whitespace().map(|pid| pid.parse().expect("a pid")).collect::<Vec<_>>());
+    all.filter(|pid| !fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "watch\n")).collect()
 }
 
 /// What a long trial must have reached before something is done to it.

@@ -1,8 +1,8 @@
-//! What the workloads that move messages, bytes and files promise, and the background loads, run for real in a process
-//! with an allocator that counts.
+//! Promises of the workloads that move messages, bytes and files, and of the background loads, tested in a process with
+//! a counting allocator.
 //!
-//! Windows are a matter of the whole process, and so are its children, so all of it is one test: another one that ran,
-//! or only reported, meanwhile would be counted too. Each promise is a function that has it for a name.
+//! Windows and child processes are counted for the whole process, so all of it is one test: another test that ran, or
+//! only reported, at the same time would be counted too. Each promise is a function named for it.
 
 mod files;
 mod harness;

@@ -1,4 +1,4 @@
-//! Message groups, the memory meanwhile, and growth until memory runs out.
+//! Message groups, the memory sampled beside them, and growth until memory runs out.
 
 use std::fs;
 use std::path::PathBuf;

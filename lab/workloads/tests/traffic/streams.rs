@@ -1,4 +1,4 @@
-//! TCP and UDP.
+//! The workloads TCP and UDP.
 
 use super::harness::{trial, without_its_partner};
 

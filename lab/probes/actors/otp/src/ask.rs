@@ -1,10 +1,10 @@
-//! A request and its reply, while others ask too.
+//! Request and reply under load: one client is timed while other clients ask too.
 
 use std::time::Instant;
 
 use otp::{Init, Server, Task, gen_server};
 
-use crate::{Params, Parts, check, failed, nanoseconds};
+use crate::program::{Params, Parts, check, failed, nanoseconds};
 
 /// Answers.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! How soon a process wakes up while others compute.
+//! Wake-up latency of a process while others compute.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use otp::time::Interval;
 use otp::{Init, Slice, gen_server};
 
-use crate::{Params, Parts, failed};
+use crate::program::{Params, Parts, failed};
 
 /// Computes until it is ended with who started it.
 #[derive(Debug)]

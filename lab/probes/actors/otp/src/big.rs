@@ -1,10 +1,10 @@
-//! Everybody sends to everybody.
+//! Big: all-to-all messages.
 
 use std::time::Instant;
 
 use otp::{Address, Init, Mailbox, Server, gen_server};
 
-use crate::{Params, Parts, check, failed, whole};
+use crate::program::{Params, Parts, check, failed, whole};
 
 /// Sends to all others and hears from all others: its messages wait off the heap, where many senders are not in each other's way.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
-//! Actors are made.
+//! Creation of actors.
 
 use std::time::Instant;
 
 use otp::{Address, Init, Mailbox, Pool, Server, Tree, gen_server, one_for_one, pool, supervisor};
 
-use crate::{Params, Parts, check, failed, nanoseconds};
+use crate::program::{Params, Parts, check, failed, nanoseconds};
 
 /// Tells that it is there.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Collector {
 }
 
 /// The supervisor of them.
-#[supervisor]
+#[supervisor(module = "newborns")]
 pub fn newborns() -> Tree {
     one_for_one().child(pool::<Newborn>().name("nursery").temporary())
 }

@@ -1,10 +1,10 @@
-//! One sends to many.
+//! Fork-join: one sender and many receivers.
 
 use std::time::Instant;
 
 use otp::{Address, Init, Mailbox, Server, Slice, gen_server};
 
-use crate::{Params, Parts, check, failed, whole};
+use crate::program::{Params, Parts, check, failed, whole};
 
 /// Counts what it is given.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! The programs that compare actor systems, each written for OTP in Rust: an actor is a gen_server, a message a cast. What
-//! each program does is said in `lab/workloads/src/actors`.
+//! The programs that compare actor systems, written for OTP in Rust: an actor is a gen_server, a message a cast.
+//! `lab/workloads/src/actors` describes the programs.
 
 mod ask;
 mod beside;
@@ -7,14 +7,15 @@ mod big;
 mod creation;
 mod fork_join;
 mod pingpong;
+mod program;
 mod recover;
 mod ring;
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
-use std::time::Instant;
 
 use otp::{Any, Init, Name, Tree, gen_server, one_for_one, supervisor};
+
+pub use program::{Params, Parts};
 
 otp::application!(root);
 
@@ -28,21 +29,6 @@ pub fn root() -> Tree {
 #[derive(Debug)]
 pub struct Runner;
 
-/// The samples of each part of a workload.
-pub type Parts = Vec<Vec<u64>>;
-
-/// The parameters of a workload.
-#[derive(Debug)]
-pub struct Params(BTreeMap<Name, Any>);
-
-impl Params {
-    fn number(&self, name: &str) -> Result<u64, String> {
-        let value = self.0.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value);
-        let value = value.ok_or_else(|| format!("the parameter {name} is missing"))?;
-        value.get().map_err(|wrong| format!("the parameter {name}: {wrong}"))
-    }
-}
-
 #[gen_server]
 impl Runner {
     fn init() -> Init<Self> {
@@ -52,7 +38,7 @@ impl Runner {
     /// The samples of each part, or what the program wrongly came to.
     #[call]
     async fn run(&mut self, program: Name, params: BTreeMap<Name, Any>) -> Result<Parts, String> {
-        let params = Params(params);
+        let params = Params::of(params);
         match program.as_str() {
             "pingpong" => pingpong::run(&params).await,
             "thread-ring" => ring::run(&params).await,
@@ -65,24 +51,4 @@ impl Runner {
             other => Err(format!("there is no program {other}")),
         }
     }
-}
-
-/// The one sample of a program that began then.
-fn whole(began: Instant) -> Parts {
-    vec![vec![nanoseconds(began)]]
-}
-
-fn nanoseconds(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// # Errors
-/// When the program came to something else than it must.
-fn check<T: PartialEq + Debug>(what: &str, got: &T, wanted: &T) -> Result<(), String> {
-    if got == wanted { Ok(()) } else { Err(format!("{what} is {got:?} and must be {wanted:?}")) }
-}
-
-/// Whatever kept the program from coming to its end.
-fn failed(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

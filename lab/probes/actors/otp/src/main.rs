@@ -1,5 +1,5 @@
-//! Puts the application into a folder, ready to be compiled: `kizami-actors-otp FOLDER` writes the modules of its Erlang half,
-//! and beside them the library, under the name of the module that loads it.
+//! Writer of the application's folder: `kizami-actors-otp FOLDER` writes the modules of the Erlang half, and beside
+//! them the library, under the name of the module that loads it.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

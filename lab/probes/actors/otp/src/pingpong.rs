@@ -1,10 +1,10 @@
-//! Two actors and one ball.
+//! Ping-pong: two actors and one message.
 
 use std::time::Instant;
 
 use otp::{Address, Init, Mailbox, Server, gen_server};
 
-use crate::{Params, Parts, check, failed, whole};
+use crate::program::{Params, Parts, check, failed, whole};
 
 /// Has the ball, or waits for it.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
-//! From a panic to the answer of the next incarnation.
+//! Recovery: the time from a panic to the first answer of the next incarnation.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use otp::{Init, Server, Tree, gen_server, one_for_one, supervisor, worker};
 
-use crate::{Params, Parts, check, failed, nanoseconds};
+use crate::program::{Params, Parts, check, failed, nanoseconds};
 
 static BIRTHS: AtomicU64 = AtomicU64::new(0);
 
@@ -33,7 +33,7 @@ impl Mortal {
 }
 
 /// Starts it anew as often as it dies.
-#[supervisor]
+#[supervisor(module = "mortals")]
 pub fn mortals(crashes: u32) -> Tree {
     one_for_one().intensity(crashes + 1, Duration::from_secs(3600)).child(worker::<Mortal>(()).name("mortal"))
 }

@@ -1,10 +1,10 @@
-//! A ring of actors that pass a token on.
+//! Thread ring: actors in a ring pass a token on.
 
 use std::time::Instant;
 
 use otp::{Address, Init, Mailbox, Server, gen_server};
 
-use crate::{Params, Parts, check, failed, whole};
+use crate::program::{Params, Parts, check, failed, whole};
 
 /// One in the ring.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The programs about servers, written for actix: who asks one, and who replaces one that has panicked.
+//! The programs about servers, written for actix: the clients of one, and the replacement of one that has panicked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
-use super::Places;
+use super::places::Places;
 use crate::clients;
 use crate::program::{Outcome, gone, silence_panics};
 

@@ -1,4 +1,4 @@
-//! The programs about servers, written for kameo: who asks one, and who replaces one that has panicked.
+//! The programs about servers, written for kameo: the clients of one, and the replacement of one that has panicked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,6 +9,7 @@ use kameo::error::Infallible;
 use kameo::message::{Context, Message};
 use kameo::supervision::RestartPolicy;
 
+use super::actor::plain_actors;
 use crate::clients;
 use crate::program::{Outcome, gone, silence_panics};
 

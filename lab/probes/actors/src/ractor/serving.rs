@@ -1,11 +1,11 @@
-//! The programs about servers, written for ractor: who asks one, and who replaces one that has panicked.
+//! The programs about servers, written for ractor: the clients of one, and the replacement of one that has panicked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, SupervisionEvent, call};
 
-use super::{Handled, spawn};
+use super::actor::{Handled, plain_actor, spawn};
 use crate::clients;
 use crate::program::{Outcome, gone, silence_panics};
 

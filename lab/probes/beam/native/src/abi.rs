@@ -1,7 +1,7 @@
 //! The part of the NIF interface that this library uses: the types of `otp`, and three functions.
 //!
-//! Every function here is one of `erl_nif_api_funcs.h` as OTP 25 ships it and bears its C name; the VM that loads the library
-//! has them.
+//! Every function here is one of `erl_nif_api_funcs.h` as OTP 25 ships it, and has its C name; the VM that loads the
+//! library provides them.
 
 use std::ffi::{c_char, c_int, c_uint};
 

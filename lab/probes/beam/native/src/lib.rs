@@ -1,8 +1,9 @@
 //! Native functions of the BEAM probe: `kizami_native:lock_memory/0`.
 //!
-//! An Erlang VM cannot lock its own memory, and nothing outside can lock it for a running process, so the call has to
-//! be made from within. `lock_memory/0` calls mlockall(2) and returns `ok` or `{error, Text}`, where the text says why
-//! the kernel refused. Nothing else is here, and nothing in here can panic: the one allocation is the error's text.
+//! An Erlang VM cannot lock its own memory, and no other process can lock it for a running VM, so the call has to be
+//! made by native code inside. `lock_memory/0` calls mlockall(2) and returns `ok` or `{error, Text}`, where the text
+//! says why the kernel refused. The library has no other function, and no code in it can panic: the one allocation is
+//! the error's text.
 
 mod abi;
 

@@ -1,4 +1,4 @@
-%% Functions that show what the probe does with them.
+%% Functions that make the probe's behaviour visible: one that fails, and one that collects garbage.
 -module(kizami_work).
 
 -export([third_fails/1, collects/1]).

@@ -1,21 +1,24 @@
-//! File input and output: writing, writing through to the device, and reading, of any size.
+//! File input and output of any size: writing, writing through to the device, and reading.
 //!
 //! A sample is one whole operation: all of its `size` bytes in calls of `block` bytes, and for `write-fsync` one fsync
-//! behind them. Opening and closing are not part of it, and neither is what establishes the state of the cache before
-//! it. That is what `fio` adds up for `bs=BLOCK` with `fsync=1` when size and block are equal: its completion latency
-//! and its sync latency.
+//! after them. Opening, closing, and the preparation of the page cache are not part of the sample. For `bs=BLOCK` with
+//! `fsync=1`, and size and block equal, the sample is the sum of two figures of `fio`: the completion latency and the
+//! sync latency.
 //!
 //! Before every cold sample the file's pages are written out and dropped, and the kernel is asked (mincore) which of
-//! them are still there. For hot ones it is asked before the first and after the last: between two, the question would
-//! itself cool the processor's caches. So `cache` is reported as it was found. What is written is stamped with its place and the number of the sample and read back in the end; what is
-//! read is compared with what the preparation wrote, after the sample.
+//! them are still there. For hot samples the kernel is asked before the first and after the last: a query between two
+//! samples would itself cool the processor's caches. So `cache` is reported as it was found. Written data is stamped
+//! with its place and the number of the sample, and read back at the end; read data is compared, after the sample, with
+//! what the preparation wrote.
 
+mod plan;
 mod store;
 
 use kizami_recording::Recorder;
 
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
+use plan::{Cache, Op, Plan};
 use store::{Block, Pages, Residency, Store};
 
 pub static WORKLOAD: Workload = Workload {
@@ -69,75 +72,6 @@ pub static WORKLOAD: Workload = Workload {
     linux: Some(run),
     beam: None,
 };
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Op {
-    Write,
-    WriteFsync,
-    Read,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cache {
-    Hot,
-    Cold,
-    Direct,
-}
-
-/// What is to be done, checked.
-pub(super) struct Plan {
-    op: Op,
-    pub(super) cache: Cache,
-    pub(super) size: u64,
-    pub(super) block: usize,
-    samples: u64,
-    /// How far the next sample lies behind the one before.
-    step: u64,
-    /// The bytes of the file.
-    pub(super) region: u64,
-}
-
-impl Plan {
-    fn new(params: &Params) -> Result<Self, Failure> {
-        let (size, samples) = (params.number("size"), params.number("samples"));
-        let block = match params.number("block") {
-            0 => size.min(1 << 20),
-            block => block.min(size),
-        };
-        if block < Block::LEAST {
-            let why =
-                format!("a block of {block} bytes is too small to be checked: at least {} are needed", Block::LEAST);
-            return Err(Failure::Impossible(why));
-        }
-        let step = if params.choice("place") == "sequential" { size } else { 0 };
-        let region = step.checked_mul(samples - 1).and_then(|behind| behind.checked_add(size));
-        let region = region.filter(|region| i64::try_from(*region).is_ok());
-        let region =
-            region.ok_or_else(|| Failure::Impossible("the file would be larger than any file can be".into()))?;
-        let op = match params.choice("op") {
-            "write" => Op::Write,
-            "write-fsync" => Op::WriteFsync,
-            _ => Op::Read,
-        };
-        let cache = match params.choice("cache") {
-            "hot" => Cache::Hot,
-            "cold" => Cache::Cold,
-            _ => Cache::Direct,
-        };
-        Ok(Self { op, cache, size, block: block as usize, samples, step, region })
-    }
-
-    /// Where the samples begin, each place once.
-    pub(super) fn places(&self) -> impl Iterator<Item = u64> + use<> {
-        let (places, step) = if self.step == 0 { (1, 0) } else { (self.samples, self.step) };
-        (0..places).map(move |place| place * step)
-    }
-
-    /// Whether every sample writes where nothing was written before, so that there is nothing that could be cached.
-    fn appends(&self) -> bool {
-        self.op != Op::Read && self.step != 0
-    }
-}
 
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;

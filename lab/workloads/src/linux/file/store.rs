@@ -1,4 +1,4 @@
-//! The file that is measured: made, filled, dropped from the cache, verified, and removed.
+//! The measured file: made, filled, dropped from the page cache, verified, and removed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Cache, Plan};
+use super::plan::{Cache, LEAST_BLOCK, Plan};
 use crate::bench::Failure;
 
 /// Enough for every device that is known: the page size.
@@ -185,9 +185,6 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Place and number.
-    pub(super) const LEAST: u64 = 16;
-
     pub(super) fn new(len: usize) -> Result<Self, Failure> {
         let mut memory = Vec::new();
         let reserved = memory.try_reserve_exact(len + ALIGNMENT);
@@ -218,7 +215,7 @@ impl Block {
     /// Compares the first `len` bytes with what was written.
     pub(super) fn check(&mut self, len: usize, offset: u64, stamp: u64, store: &Store) -> Result<(), Failure> {
         let bytes = self.bytes_mut(len);
-        let (start, rest) = bytes.split_at(len.min(Self::LEAST as usize));
+        let (start, rest) = bytes.split_at(len.min(LEAST_BLOCK as usize));
         let right = start.iter().zip(head(offset, stamp)).all(|(is, should)| *is == should)
             && rest.iter().enumerate().all(|(i, byte)| *byte == pattern(i + start.len()));
         if right {

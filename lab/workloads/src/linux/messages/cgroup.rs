@@ -1,8 +1,8 @@
-//! A control group with little memory, made for one trial.
+//! A control group with a memory limit, made for one trial.
 //!
-//! Both versions of the memory controller are known. The group is named for the process that made it and removed when
-//! this is dropped; an empty one whose process is gone, left by a run that was killed, is removed by the next run. The
-//! processes in it are not this module's: they are to be gone before the drop.
+//! Both versions of the memory controller are supported. The group is named for the process that made it, and removed
+//! when its value is dropped. An empty group whose process no longer exists, left by a run that was killed, is removed
+//! by the next run. The processes in the group are the caller's, who must end them before the drop.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

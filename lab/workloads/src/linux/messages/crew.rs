@@ -1,8 +1,8 @@
-//! The process of one round and all that it started.
+//! The processes of one round: its leader, and all that the leader started.
 //!
-//! They are a process group of their own, whose number stays theirs until its leader is reaped here. What the leader
-//! leaves behind becomes this process's to reap (it is their subreaper meanwhile), so when a [`Crew`] is gone, so are
-//! all of its processes, however the round ended.
+//! The processes form a process group of their own, whose number is not used again until its leader is reaped here.
+//! Processes that the leader leaves behind are reaped by the measuring process, which is their subreaper meanwhile. So
+//! when a [`Crew`] is dropped, all of its processes have ended, however the round ended.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -89,7 +89,7 @@ impl Drop for Crew {
     }
 }
 
-/// Makes this process the one that inherits its descendants' children, until it is dropped.
+/// Makes this process the subreaper of its descendants' children, until the value is dropped.
 #[derive(Debug)]
 pub(super) struct Subreaper {
     before: libc::c_int,

@@ -1,8 +1,8 @@
-//! The memory of the machine, read from /proc while something else runs.
+//! Memory of the machine, sampled from /proc during a round.
 //!
-//! A thread of the coordinating process reads /proc/meminfo, /proc/slabinfo and the usage of a control group at a fixed
-//! pace. Everything is open and reserved before it begins; the text is parsed where it lies. What that cost is kept as
-//! the processor time of the thread.
+//! A process beside the coordinating one reads /proc/meminfo, /proc/slabinfo and the usage of a control group at a fixed
+//! pace. All files are open and all buffers reserved before the sampling begins; the text is parsed in place. The cost
+//! of the sampling is kept as its processor time.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use kizami_recording::Recorder;
 
 use crate::bench::{Failure, clock_ns};
-use crate::linux::sys;
+use crate::os::sys::{self, Via};
 
 const MEMINFO: &str = "/proc/meminfo";
 const SLABINFO: &str = "/proc/slabinfo";
@@ -78,14 +78,14 @@ impl<'a, 'f> Sampler<'a, 'f> {
 
 
     /// Reads until it is over: at once, and then every interval.
-    pub(super) fn run(&mut self, control: &Control) -> Result<(), Failure> {
+    pub(super) fn run(&mut self, control: &Control) -> io::Result<()> {
         let start = clock_ns();
         let mut next = start;
         while !control.over.load(Ordering::Relaxed) {
             let now = clock_ns();
             if now < next {
                 let until = next.min(now + NAP);
-                sys::sleep_until(until, &control.over).map_err(|e| could_not("wait to read", MEMINFO, e))?;
+                sys::sleep_until(Via::Library, until, &control.over)?;
                 continue;
             }
             self.sample(now - start, control.groups.load(Ordering::Relaxed))?;
@@ -97,18 +97,18 @@ impl<'a, 'f> Sampler<'a, 'f> {
         Ok(())
     }
 
-    fn sample(&mut self, when: u64, groups: u64) -> Result<(), Failure> {
-        let text = self.meminfo.read().map_err(|e| could_not("read", MEMINFO, e))?;
+    fn sample(&mut self, when: u64, groups: u64) -> io::Result<()> {
+        let text = self.meminfo.read()?;
         let [free, buffers, cached, slab, kernel, other] = Split::of(text).columns();
         let usage = match self.usage {
-            Some(file) => number_in(file).map_err(|e| could_not("read", "the usage of the control group", e))?,
+            Some(file) => number_in(file)?,
             None => 0,
         };
         self.recorder.push_row(&[when, free, buffers, cached, slab, kernel, other, groups, usage]);
         if let Some((text, recorder, caches, row)) = &mut self.slabinfo {
             row.fill(0);
             row[0] = when;
-            for (name, bytes) in slab_lines(text.read().map_err(|e| could_not("read", SLABINFO, e))?) {
+            for (name, bytes) in slab_lines(text.read()?) {
                 // A cache that came later has no column.
                 if let Ok(column) = caches.binary_search_by(|cache| cache.as_bytes().cmp(name)) {
                     row[column + 1] += bytes;
@@ -118,11 +118,6 @@ impl<'a, 'f> Sampler<'a, 'f> {
         }
         Ok(())
     }
-}
-
-/// Makes its text only when there is an error: no reading allocates.
-fn could_not(what: &str, path: &str, source: io::Error) -> Failure {
-    Failure::Os { doing: format!("{what} {path}"), source }
 }
 
 /// The columns of a row of meminfo, and how they follow from the file.

@@ -1,9 +1,10 @@
-//! Groups of senders and receivers, and the memory of the machine meanwhile.
+//! Groups of senders and receivers, and the memory of the machine during their rounds.
 //!
-//! Three kinds of processes take part. The coordinator (the measuring process) starts a round and waits; a thread of its
-//! own reads the memory of the machine. The round's process makes the tasks, starts them together and takes the time. The
-//! tasks send and receive. So the coordinator and its reading stand outside of what is measured, and outside of the
-//! control group that limits memory in mode `grow`; whatever happens in there, the coordinator sees it and cleans up.
+//! Four kinds of processes take part. The coordinator (the measuring process) starts a round and waits; another reads the
+//! memory of the machine meanwhile, which is no thread, so that the tasks are processes that have never had one. The
+//! round's process makes the tasks, starts them together and takes the time. The tasks send and receive. So the coordinator and its readings are outside of the measurement, and
+//! outside of the control group that limits memory in mode `grow`: the coordinator sees every end of a round and cleans
+//! up after it.
 
 mod cgroup;
 mod crew;
@@ -16,8 +17,10 @@ use std::sync::atomic::Ordering;
 use kizami_recording::Recorder;
 use kizami_recording::folder::{Column, Unit};
 
-use super::memory::{Shared, touch_stack};
+use crate::os::child::Child;
+use crate::os::memory::{Shared, touch_stack};
 use crate::bench::{Bench, Failure};
+use crate::linux::via::{VIA, via};
 use crate::spec::{Kind, Machine, Param, Params, Part, Workload};
 use cgroup::Cgroup;
 use crew::{Crew, Subreaper};
@@ -57,6 +60,7 @@ pub static WORKLOAD: Workload = Workload {
             default: "100",
         },
         Param { name: "size", about: "of a message", kind: Kind::size(1, 1 << 20), default: "100B" },
+        VIA,
         Param {
             name: "channel",
             about: "what messages go through",
@@ -159,6 +163,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         size: params.number("size") as usize,
         pipes: params.choice("channel") == "pipe",
         threads: params.choice("tasks") == "threads",
+        via: via(params),
     };
     let grows = params.choice("mode") == "grow";
     let group = if grows { Some(limited(params.number("limit"), bench)?) } else { None };
@@ -175,25 +180,23 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         reached: 0,
     };
     let _reaper = Subreaper::become_one()?;
-    let control = Control::default();
-    let (end, sampled) = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("memory".into());
-        let thread = thread.spawn_scoped(scope, || sampler.run(&control));
-        let thread = thread.map_err(Failure::os("start the thread that reads the memory"))?;
-        // The first reading is of an idle machine.
-        while control.samples.load(Ordering::Relaxed) == 0 && !thread.is_finished() {
-            std::thread::yield_now();
-        }
-        touch_stack();
-        let end = bench.window(|bench| {
-            let end = rounds.all(steps(params), &control, bench, &mut recorder);
-            control.groups.store(0, Ordering::Relaxed);
-            control.over.store(true, Ordering::Relaxed);
-            end
-        });
-        Ok((end, thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
-    })?;
-    sampled?;
+    let control = Shared::<Control>::new()?;
+    // SAFETY: this process has one thread.
+    let reader = unsafe { Child::fork_with_all(|| sampler.run(&control))? };
+    // The first reading is of an idle machine.
+    while control.samples.load(Ordering::Relaxed) == 0 && reader.runs() {
+        std::thread::yield_now();
+    }
+    touch_stack();
+    let end = bench.window(|bench| {
+        let end = rounds.all(steps(params), &control, bench, &mut recorder);
+        control.groups.store(0, Ordering::Relaxed);
+        control.over.store(true, Ordering::Relaxed);
+        end
+    });
+    if let Some(how) = reader.failed() {
+        return Err(Failure::Impossible(format!("the process that reads the memory of the machine {how}")));
+    }
     bench.fact("memory_readings", control.samples.load(Ordering::Relaxed) as f64);
     bench.fact("memory_reading_cpu_seconds", control.cpu_seconds());
     let Some(group) = group else {

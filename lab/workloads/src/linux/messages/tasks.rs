@@ -1,11 +1,13 @@
-//! Senders, receivers, and the process that makes them, starts them together and waits for them.
+//! The tasks of a round, senders and receivers, and the process that makes them, starts them together and waits for
+//! them.
 //!
-//! This is what hackbench does: for each group a channel and a receiver each, then the senders, each of which writes
-//! `loops` messages to every receiver of its group. All report ready on one pipe and wait for one byte in another; the
-//! time runs from that byte to the moment at which the last task was reaped, so it contains their ends.
+//! The algorithm is that of hackbench: for each group a channel and a receiver each, then the senders, each of which
+//! writes `loops` messages to every receiver of its group. All report ready on one pipe and wait for one byte in
+//! another; the time runs from that byte to the moment at which the last task was reaped, so it contains the ends of
+//! the tasks.
 //!
-//! The code here runs after a fork, in the round's own process, and it or its tasks may be killed at any moment: it
-//! makes system calls, uses memory that was reserved before, and says what became of it in shared memory.
+//! The code here runs after a fork, in the round's own process, and the process or its tasks may be killed at any
+//! moment. So it makes system calls, uses memory that was reserved before, and reports its outcome in shared memory.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -13,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use super::cgroup;
 use crate::bench::clock_ns;
-use crate::linux::sys;
+use crate::os::sys::{self, Via};
 
 /// What a round is made of.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,7 @@ pub(super) struct Shape {
     pub(super) size: usize,
     pub(super) pipes: bool,
     pub(super) threads: bool,
+    pub(super) via: Via,
 }
 
 impl Shape {
@@ -177,7 +180,7 @@ fn attempt(shape: &Shape, room: &mut Room, outcome: &Outcome, door: Option<RawFd
         await_ready(ready[0])?;
     }
     let begin = clock_ns();
-    sys::write_all(wake[1], &[1], &NEVER).map_err(told(NOT_STARTED))?;
+    sys::write_all(Via::Library, wake[1], &[1], &NEVER).map_err(told(NOT_STARTED))?;
     if shape.threads {
         for thread in &room.threads {
             // SAFETY: a thread of this process that was not joined before.
@@ -307,21 +310,21 @@ fn work(task: &Task) -> i32 {
         unsafe { libc::close(channels[0][1]) };
     }
     let work = || {
-        sys::write_all(task.ready, &[1], &NEVER)?;
+        sys::write_all(shape.via, task.ready, &[1], &NEVER)?;
         await_start(task.wake)?;
         if task.sends {
             // SAFETY: see above; senders only read it.
             let message = unsafe { &*buffer };
             for _ in 0..shape.loops {
                 for channel in channels {
-                    sys::write_all(channel[1], message, &NEVER)?;
+                    sys::write_all(shape.via, channel[1], message, &NEVER)?;
                 }
             }
         } else {
             // SAFETY: see above; nobody else uses this receiver's.
             let inbox = unsafe { &mut *buffer };
             for _ in 0..shape.loops * shape.senders {
-                sys::read_all(channels[0][0], inbox, &NEVER)?;
+                sys::read_all(shape.via, channels[0][0], inbox, &NEVER)?;
             }
         }
         Ok(())
@@ -350,7 +353,7 @@ fn await_ready(ready: RawFd) -> Result<(), (i32, i32)> {
     loop {
         // SAFETY: one entry of ours.
         if unsafe { libc::poll(&raw mut poll, 1, 50) } == 1 {
-            let read = sys::read_all(ready, &mut [0], &NEVER);
+            let read = sys::read_all(Via::Library, ready, &mut [0], &NEVER);
             return read.map(|_| ()).map_err(|e| (NOT_STARTED, e.raw_os_error().unwrap_or(0)));
         }
         let mut status = 0;

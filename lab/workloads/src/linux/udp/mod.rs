@@ -2,14 +2,15 @@
 //!
 //! Every datagram carries its sequence number, the interval in which it was sent and the time. Send times are planned
 //! ahead, one every `size * 8 / rate` seconds from a common start: a sender that was held up catches up in a burst, so
-//! the average rate is kept (as nuttcp does with -R, and not the single gaps, as it does with -Ri). Where the next
-//! planned time is far the sender sleeps until shortly before it, and spins for the rest. A rate that the machine cannot
-//! reach ends in a sender that never waits: what was sent then falls behind what was offered, and both are recorded.
+//! the average rate is kept (as nuttcp does with -R, and not the single gaps, as it does with -Ri). The sender sleeps
+//! until shortly before a planned time that is far ahead, and spins for the rest. If the machine cannot reach the rate,
+//! the sender never waits and falls behind the plan; both the offered rate and the number of sent datagrams are
+//! recorded.
 //!
-//! The receiver, a forked partner, counts by sequence number for the interval that a datagram says it was sent in: a
+//! The receiver, a forked partner, counts by sequence number, for the interval that each datagram names as its own: a
 //! number seen before is a duplicate, one below the highest is reordered. A row is judged 200 ms after its interval has
-//! ended: what is missing then is lost, and what comes still later is counted as late. So `sent = received + lost` in
-//! every row, and the totals are the sums of the rows.
+//! ended: a datagram that is missing then is lost, and one that arrives still later is counted as late. So `sent =
+//! received + lost` in every row, and the totals are the sums of the rows.
 
 mod receiver;
 
@@ -20,9 +21,10 @@ use std::sync::atomic::Ordering;
 use kizami_recording::Recorder;
 use kizami_recording::folder::Unit;
 
-use super::memory::{Shared, SharedSlice, touch_stack};
-use super::net;
-use super::sys::{self, Child};
+use crate::os::memory::{Shared, SharedSlice, touch_stack};
+use crate::os::net;
+use crate::os::child::Child;
+use crate::os::sys::{self};
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 use receiver::{Counts, Seen, Talk, receive};
@@ -237,7 +239,7 @@ impl Sender {
             if now < next || sequence == plan.datagrams {
                 let until = if sequence == plan.datagrams { boundary } else { next.min(boundary) };
                 if until > now + SPIN {
-                    sys::sleep_until((until - SPIN / 2).min(now + NAP), bench.stop()).map_err(could_not_sleep)?;
+                    sys::sleep_until(sys::Via::Library, (until - SPIN / 2).min(now + NAP), bench.stop()).map_err(could_not_sleep)?;
                 }
                 continue;
             }
@@ -277,7 +279,7 @@ impl Sender {
     ) -> Result<(), Failure> {
         while self.judged < self.intervals && !bench.stopped() {
             let until = (self.ended[self.judged] + GRACE).min(clock_ns() + NAP);
-            sys::sleep_until(until, bench.stop()).map_err(could_not_sleep)?;
+            sys::sleep_until(sys::Via::Library, until, bench.stop()).map_err(could_not_sleep)?;
             self.judge(clock_ns(), plan, counts, recorder)?;
         }
         Ok(())

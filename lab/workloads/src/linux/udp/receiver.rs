@@ -1,13 +1,13 @@
-//! The side that counts what comes, in a process of its own.
+//! The receiver of UDP datagrams, in a process of its own.
 //!
-//! It counts for the interval that a datagram says it was sent in, and tells by one bit for each sequence number whether
-//! it came before.
+//! Each datagram names the interval in which it was sent, and is counted for that interval. One bit for each sequence
+//! number tells whether it arrived before.
 
 use std::net::UdpSocket;
 use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::linux::net;
+use crate::os::net;
 
 /// What the receiver counted of the datagrams of one interval.
 #[derive(Debug, Default)]
