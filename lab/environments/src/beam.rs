@@ -1,9 +1,9 @@
 //! The Erlang VM of this machine, with a probe in Erlang and Elixir inside.
 //!
-//! How the probe is compiled, and where its reports come, is [`crate::erlang`]'s business.
+//! [`crate::erlang`] compiles the probe and connects its reports.
 //!
-//! The study keeps all rows until the end. Here they are reported every hundred, so that a VM that is killed loses no
-//! more than the last of them; the process that measures does not take part in that.
+//! The study keeps all rows until the end. Here every hundred rows are reported, so that a VM that is killed loses no
+//! more than the last of them; the measuring process takes no part in the reports.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,13 +11,13 @@ use std::process::{Command, Stdio};
 use kizami_settings::{Scope, process};
 use kizami_workloads::{Params, Workload};
 
+use crate::environment::{Environment, Job, Place};
 use crate::erlang::{self, Sources};
 use crate::error::Error;
-use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, Place, locate};
+use crate::locate;
 
-/// See the module.
+/// The environment `beam`.
 #[derive(Debug)]
 pub struct Beam;
 

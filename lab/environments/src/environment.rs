@@ -1,19 +1,81 @@
-//! One thing to measure: a workload with its parameters, in an environment, under settings and background loads.
+//! Environments and their jobs. A job is a workload with its parameters, under settings and background loads.
+//!
+//! The two types stand in one file because each names the other: a job names its environment, and an environment is
+//! given the job that it starts. A job is valid: its names were found and its values checked when it was made.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use kizami_protocol::Arena;
 use kizami_settings::Settings;
 use kizami_workloads::loads::{self, Load};
-use kizami_workloads::{Params, Workload};
+use kizami_workloads::{Params, Part, Workload};
 
-use crate::Environment;
+use crate::error::Error;
+use crate::launch::Started;
 
 /// The name under which background loads are asked for, beside the settings.
 pub const LOAD: &str = "load";
 /// The written form of no load.
 pub const NO_LOAD: &str = "none";
 
-/// Everything in it is valid: names were found, values checked.
+/// A kind of place in which probes run.
+pub trait Environment: Sync {
+    /// The name in studies, on the command line and in recordings.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in a few words.
+    fn title(&self) -> &'static str;
+
+    /// Whether its times are an emulator's.
+    fn emulated(&self) -> bool {
+        false
+    }
+
+    /// Whether it can run at all on this machine.
+    ///
+    /// # Errors
+    /// A sentence that says what is missing and how to get it.
+    fn available(&self) -> Result<(), String>;
+
+    /// Whether it does this workload, with some parameters at least.
+    fn does(&self, workload: &Workload) -> bool;
+
+    /// Whether it does its workload with these parameters.
+    ///
+    /// # Errors
+    /// A sentence that says why not.
+    fn supports(&self, params: &Params) -> Result<(), String>;
+
+    /// Programs that take part, with their versions.
+    fn versions(&self) -> Vec<(String, String)>;
+
+    /// How many first rows of a trial of `part` are cold here: as the workload says, unless its rows are of another kind.
+    fn cold_rows(&self, part: &Part) -> u64 {
+        part.cold_rows
+    }
+
+    /// Starts a fresh probe for `job`.
+    ///
+    /// # Errors
+    /// When the probe could not be started.
+    fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error>;
+}
+
+/// The resources of a trial that its probe uses.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The parts that the workload declared.
+    pub parts: &'a [Part],
+    /// For the samples of a probe that can map memory.
+    pub arena: &'a Arena,
+    /// An empty folder of this trial.
+    pub scratch: &'a Path,
+    /// A control group for the probe to join, where its memory is limited.
+    pub cgroup: Option<&'a Path>,
+}
+
+/// One job. Everything in it is valid: names were found, values checked.
 #[derive(Clone)]
 pub struct Job {
     pub environment: &'static dyn Environment,

@@ -1,7 +1,7 @@
 //! The Erlang VM of this machine, for every environment that starts one: its version, and probes compiled for it.
 //!
-//! Sources are part of this program. They are compiled once for each release of the VM into the user's cache and loaded from
-//! there.
+//! The sources of the probes are embedded in this program. They are compiled once for each release of the VM into the
+//! user's cache and loaded from there.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;

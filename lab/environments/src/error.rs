@@ -1,9 +1,11 @@
-//! Why a probe could not be started or followed.
+//! Errors of starting and following a probe.
 
 use std::fmt;
 use std::io;
 
-/// What was tried, on what, why it failed.
+use kizami_recording::folder::what_to_do;
+
+/// Why a probe could not be started or followed: the operation, its object, and the reason.
 #[derive(Debug)]
 pub enum Error {
     /// The system refused.
@@ -22,7 +24,11 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Os { doing, source } => write!(f, "could not {doing}: {source}"),
+            Self::Os { doing, source } => {
+                // The memory for samples counts as a file.
+                let limited = source.kind() == io::ErrorKind::FileTooLarge;
+                write!(f, "could not {doing}: {source}{}", if limited { what_to_do(source) } else { "" })
+            }
             Self::Unusable(why) => f.write_str(why),
         }
     }

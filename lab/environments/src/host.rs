@@ -1,4 +1,4 @@
-//! The host: a Linux process of this machine, without anything between.
+//! The host: a Linux process directly on the kernel of this machine.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,17 +7,14 @@ use kizami_protocol::Request;
 use kizami_settings::{Scope, Settings, process};
 use kizami_workloads::{Params, Part, Workload};
 
+use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
-use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, Place, locate};
+use crate::locate::{self, LINUX_PROBE};
 
-/// See the module.
+/// The environment `host`.
 #[derive(Debug)]
 pub struct Host;
-
-/// The program that runs workloads in a Linux process.
-pub(crate) const PROBE: &str = "kizami-probe";
 
 impl Environment for Host {
     fn name(&self) -> &'static str {
@@ -29,7 +26,7 @@ impl Environment for Host {
     }
 
     fn available(&self) -> Result<(), String> {
-        locate::ours(PROBE).map(drop)
+        locate::ours(LINUX_PROBE).map(drop)
     }
 
     fn does(&self, workload: &Workload) -> bool {
@@ -48,11 +45,11 @@ impl Environment for Host {
     }
 
     fn versions(&self) -> Vec<(String, String)> {
-        vec![(PROBE.to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
+        vec![(LINUX_PROBE.to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
-        let mut command = Command::new(locate::ours(PROBE).map_err(Error::Unusable)?);
+        let mut command = Command::new(locate::ours(LINUX_PROBE).map_err(Error::Unusable)?);
         command.stdin(Stdio::piped());
         let request = Request {
             workload: job.workload().name.to_owned(),

@@ -1,7 +1,7 @@
-//! A probe that is a child process of ours: started, listened to, ended.
+//! Child processes of the lab: a probe is started, its reports are read, and it is ended.
 //!
-//! The child leads a process group of its own, so that Ctrl-C in the terminal reaches the lab alone, which then ends the
-//! group in order; and it is killed when the lab dies, so that nothing keeps running unseen.
+//! The child leads a process group of its own, so that Ctrl-C in the terminal reaches only the lab, which then ends the
+//! group in order. The child is killed when the lab dies, so that no probe keeps running unseen.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};

@@ -1,7 +1,7 @@
-//! Background loads: processes of ours that keep the machine busy while something else is measured.
+//! Background loads: processes of the lab that keep the machine busy during a measurement.
 //!
 //! Each is a probe with the argument `load NAME FOLDER`. It reports `ready` when it works, ends when its standard input
-//! does, and then says how much it did, so that a load that did nothing is not taken for one.
+//! ends, and then reports the number of operations that it did, so that a load that did nothing is recognised.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,9 +15,8 @@ use kizami_recording::folder::Effective;
 use kizami_workloads::loads::Load;
 
 use crate::error::Error;
-use crate::host::PROBE;
 use crate::launch::{self, Started};
-use crate::locate;
+use crate::locate::{self, LINUX_PROBE};
 
 /// How long a load may take to begin or to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,7 +32,7 @@ pub(crate) fn start(loads: &[&'static Load], scratch: &Path, interrupt: &AtomicB
     for load in loads {
         let folder = scratch.join(format!("load-{}", load.name));
         std::fs::create_dir_all(&folder).map_err(Error::os(format!("make the folder {}", folder.display())))?;
-        let mut command = Command::new(locate::ours(PROBE).map_err(Error::Unusable)?);
+        let mut command = Command::new(locate::ours(LINUX_PROBE).map_err(Error::Unusable)?);
         command.args(["load", load.name]).arg(&folder).stdin(Stdio::piped());
         running.push((*load, launch::start(command, None, Box::new(launch::report_lines), || {})?));
     }

@@ -1,8 +1,18 @@
-//! Finding the programs that take part: ours beside the running one, others in `PATH`.
+//! Paths of the programs that take part: those of this project beside the running program, others in `PATH`.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// The program that runs workloads in a Linux process, and background loads.
+pub const LINUX_PROBE: &str = "kizami-probe";
+
+/// The packages of programs whose names are not theirs.
+const PACKAGES: [(&str, &str); 3] = [
+    ("kizami-rtos", "kizami-rtos-probe"),
+    ("rtos-inspect", "kizami-rtos-inspect"),
+    ("libkizami_beam_native.so", "kizami-beam-native"),
+];
 
 /// A file of ours, which is installed beside the running program. Test programs run one folder deeper.
 pub fn ours(name: &str) -> Result<PathBuf, String> {
@@ -10,7 +20,8 @@ pub fn ours(name: &str) -> Result<PathBuf, String> {
     let folders = running.ancestors().skip(1).take(2);
     folders.map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
         let folder = running.parent().unwrap_or(Path::new("?"));
-        format!("{name} is not beside this program in {}: build the whole workspace (cargo build)", folder.display())
+        let package = PACKAGES.iter().find(|(program, _)| *program == name).map_or(name, |(_, package)| package);
+        format!("{name} is not beside this program in {}: cargo build -p {package} builds it, as ./x does for a run that needs it", folder.display())
     })
 }
 

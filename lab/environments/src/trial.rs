@@ -1,10 +1,10 @@
-//! Following one probe from its start to its end.
+//! Trials: one probe, followed from its start to its end.
 //!
 //! Invariants:
 //!
 //! - Rows reach the sink in order, whole, and also when the probe fails, is killed, hangs or is interrupted.
-//! - Rows are handed on every few seconds, so that a lab that is killed loses no more than that.
-//! - When the function returns, the probe and all that it started are gone.
+//! - Rows are handed on every few seconds, so that a lab that is killed loses only the rows of the last seconds.
+//! - When the function returns, the probe and all processes that it started have ended.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +16,8 @@ use kizami_recording::Recorder;
 use kizami_recording::folder::Effective;
 use kizami_workloads::Part;
 
-use crate::Place;
+use crate::environment::{Job, LOAD, Place};
 use crate::error::Error;
-use crate::job::{Job, LOAD};
 use crate::launch::{self, Started};
 use crate::loads;
 
@@ -28,13 +27,15 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long a probe may take to end after it was asked to, before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Takes what a trial gives.
+/// Takes the rows, settings and facts of a trial.
 pub trait Sink {
     /// Whole rows of `part`.
     ///
     /// # Errors
     /// When they could not be kept; the trial ends then.
     fn rows(&mut self, part: usize, cells: &[u64]) -> Result<(), String>;
+    /// So many rows of `part` found no room. Called once, for each part, when all is over.
+    fn lost(&mut self, part: usize, rows: u64);
     fn effective(&mut self, setting: &str, effective: Effective);
     fn fact(&mut self, name: &str, value: f64);
     /// Called several times a second with the share that is done, 0 to 1.
@@ -87,9 +88,8 @@ pub fn run_trial(
     };
     let end = follow.until_it_ends(interrupt);
     follow.hand_on().map_err(Error::Unusable)?;
-    let dropped: u64 = (0..sizes.len()).map(|part| arena.progress(part).dropped()).sum();
     let sink = follow.sink;
-    sink.fact("dropped", dropped as f64);
+    (0..sizes.len()).for_each(|part| sink.lost(part, arena.progress(part).dropped()));
     if !job.loads.is_empty() {
         let (effective, facts) = loads.stop();
         sink.effective(LOAD, effective);

@@ -4,7 +4,7 @@
 //! sudo hold rt_runtime=off governor=performance -- cyclictest -p 80
 //! ```
 //!
-//! Without a command it restores what an earlier one left behind.
+//! Without a command it restores the settings that an earlier run left changed.
 
 use std::collections::BTreeMap;
 use std::path::Path;

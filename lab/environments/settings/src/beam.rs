@@ -1,5 +1,5 @@
 //! Flags of the Erlang VM that a study may set: those of erl(1) that decide when work runs and how memory is laid out.
-//! Others are refused, because a flag can also load code, open ports, or change what is measured.
+//! Other flags are refused, because a flag can also load code, open ports, or change the measured work.
 
 /// For help.
 pub(crate) const VALUES: &str = "flags with their values, such as \"+sbt db +sbwt none\": +S, +SDcpu, +SDio, +sbt, \

@@ -1,13 +1,15 @@
 //! Lists of processors as the kernel writes them: `0,2-3`.
 
+use crate::syscalls;
+
 /// Processors that a list may name: what a `cpu_set_t` holds.
-pub const MOST: usize = 1024;
+pub const MOST: usize = syscalls::MOST_CPUS;
 
 /// The processors that the calling thread may run on.
 ///
 /// Empty only if the kernel has more than [`MOST`].
 pub fn allowed() -> Vec<usize> {
-    crate::process::affinity(0).unwrap_or_default()
+    syscalls::affinity(0).unwrap_or_default()
 }
 
 /// Reads a list; the result is in order and without repetition. An empty text is an empty list.

@@ -1,6 +1,6 @@
-//! What the machine is, in the words of a recording: everything that a figure of latency may depend on.
+//! Facts of the machine, under the names of a recording: everything that a latency may depend on.
 //!
-//! A fact that this machine does not tell is left out.
+//! A fact that this machine does not provide is left out.
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -1,18 +1,18 @@
-//! Knobs: what a study can ask of the machine, how each is applied, read back and restored.
+//! Settings of processes, of the machine and of the Erlang VM: how each is applied, read back and restored.
 //!
-//! Three kinds, told apart by how far they reach ([`Scope`]):
+//! A setting is one of three kinds, by its reach ([`Scope`]):
 //!
-//! - a **process** knob ([`process`]) ends with the process that has it; nothing needs restoring;
-//! - a **system** knob ([`system`]) is the whole machine's, so every change goes through a [`Guard`], which restores it
-//!   even when the lab is killed;
-//! - a **beam** knob is an option of the Erlang VM or of a process in it.
+//! - a **process** setting ([`process`]) ends with its process; nothing needs restoring;
+//! - a **system** setting ([`system`]) is the whole machine's, so every change goes through a [`Guard`], which restores
+//!   it even when the lab is killed;
+//! - a **beam** setting is an option of the Erlang VM or of a process in it.
 //!
-//! Whatever was asked for, what is reported is what was read back afterwards: an
-//! [`Effective`](kizami_recording::folder::Effective) that says whether it is what was requested, and if not, why. A
-//! knob that is refused is therefore a result and not an error.
+//! Whatever was requested, the reported value is the one that was read back afterwards: an
+//! [`Effective`](kizami_recording::folder::Effective) that says whether the value is the requested one, and if not,
+//! why. A setting that is refused is therefore a result and not an error.
 //!
-//! Everything that comes from or goes to `/proc` and `/sys` passes through a [`Root`], so that all of it also works on a
-//! recorded tree of another machine.
+//! All access to `/proc` and `/sys` goes through a [`Root`], so that all of it also works on a recorded tree of another
+//! machine.
 
 mod beam;
 pub mod cpus;
@@ -23,6 +23,7 @@ pub mod process;
 mod root;
 mod setting;
 mod settings;
+mod syscalls;
 pub mod system;
 
 pub use guard::Guard;

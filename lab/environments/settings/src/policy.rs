@@ -1,4 +1,4 @@
-//! Scheduling policies as they are written: `other`, `fifo:80`, `deadline:1ms/5ms/10ms`. See sched(7).
+//! Scheduling policies in their written form: `other`, `fifo:80`, `deadline:1ms/5ms/10ms`. See sched(7).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Where the files of a machine are found: `/`, or a folder that holds a recorded tree of another machine.
+//! The root of a machine's files: `/`, or a folder that holds a recorded tree of another machine.
 //!
 //! Paths are written without their first slash (`proc/cpuinfo`), so that joining can never leave the tree by accident.
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The variable that names a recorded tree to use instead of this machine.
 pub const VARIABLE: &str = "KIZAMI_ROOT";
 
-/// See the module.
+/// The folder below which the files of a machine are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root(PathBuf);
 

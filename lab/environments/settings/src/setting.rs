@@ -1,10 +1,10 @@
-//! The definition of every knob: one entry each, and everything that lists, checks or explains knobs reads it here.
+//! The definition of every setting, one entry each. All code that lists, checks or explains settings reads this list.
 
 use kizami_recording::quantity::Quantity;
 
 use crate::{beam, cpus, policy};
 
-/// How far a knob reaches, and with that who applies it.
+/// The reach of a setting, which decides where it is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The probe applies it to itself, or gets it between fork and exec.
@@ -15,7 +15,7 @@ pub enum Scope {
     Beam,
 }
 
-/// A knob.
+/// The definition of a setting.
 #[derive(Debug)]
 pub struct Setting {
     /// The name in studies, on the command line and in recordings.
@@ -28,6 +28,20 @@ pub struct Setting {
     /// How it is applied and how it is read back.
     pub how: &'static str,
     pub(crate) kind: Kind,
+}
+
+impl Setting {
+    /// Values to offer where one is to be chosen: all of a choice, the usual ones of a policy; none where it is a number or a
+    /// text of its own.
+    pub fn choices(&self) -> Vec<String> {
+        let words: &[&str] = match self.kind {
+            Kind::Policy => &["other", "batch", "idle", "fifo:80", "rr:80"],
+            Kind::Choice(choices) => choices,
+            Kind::NumberOrOff { .. } => &[OFF],
+            Kind::Cpus | Kind::Integer { .. } | Kind::Number { .. } | Kind::VmFlags => &[],
+        };
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
 }
 
 /// What a value must be. Limits are inclusive.
@@ -167,7 +181,7 @@ pub static SETTINGS: &[Setting] = &[
         about: "How much of each second real-time threads may use before the kernel throttles them",
         values: "a time in whole us, such as 950ms, or off",
         scope: Scope::System,
-        how: "/proc/sys/kernel/sched_rt_runtime_us",
+        how: "/proc/sys/kernel/sched_rt_runtime_us; what is in force is measured with a busy real-time thread",
         kind: Kind::NumberOrOff { quantity: Quantity::Time, least: 0, most: MOST_US, step: US },
     },
     Setting {

@@ -1,10 +1,12 @@
-//! The settings that were asked for, checked once: names that exist, values that are possible.
+//! The requested settings, checked once: names that exist, values that are possible.
 
 use std::collections::BTreeMap;
 
+use kizami_recording::quantity::Quantity;
+
 use crate::cpus;
 use crate::policy::Policy;
-use crate::setting::{SETTINGS, Scope, find};
+use crate::setting::{SETTINGS, Scope, Setting, find};
 
 /// Values in their canonical written form, so that equal settings are equal text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,14 +68,19 @@ impl Settings {
         self.get("lock_memory").map(|text| text == "true")
     }
 
+    /// As prctl(2) takes it.
+    pub(crate) fn timer_slack(&self) -> Option<libc::c_ulong> {
+        self.number("timer_slack", Quantity::Time).map(|ns| ns as libc::c_ulong)
+    }
+
     /// The value of a time or size, in its base unit.
-    pub(crate) fn number(&self, name: &str, quantity: kizami_recording::quantity::Quantity) -> Option<u64> {
+    pub(crate) fn number(&self, name: &str, quantity: Quantity) -> Option<u64> {
         self.get(name).and_then(|text| quantity.parse(text).ok())
     }
 }
 
 fn unknown(name: &str) -> String {
-    let near = |s: &&crate::Setting| strsim::jaro_winkler(s.name, name);
+    let near = |s: &&Setting| strsim::jaro_winkler(s.name, name);
     let nearest = SETTINGS.iter().max_by(|a, b| near(a).total_cmp(&near(b))).filter(|s| near(s) > 0.75);
     match nearest {
         Some(setting) => format!("there is no setting {name:?}; did you mean {}?", setting.name),

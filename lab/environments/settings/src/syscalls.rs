@@ -1,11 +1,12 @@
-//! The system calls, each with its types and nothing else. None of them allocates, so they may run after a fork.
+//! System calls of process settings, each a typed wrapper and nothing else. None of them allocates, so they may run
+//! after a fork.
 
 use std::io;
 
-use kizami_recording::quantity::Quantity;
-
 use crate::policy::Policy;
-use crate::settings::Settings;
+
+/// Processors that a `cpu_set_t` holds.
+pub const MOST_CPUS: usize = 1024;
 
 /// A thread; zero is the calling one.
 pub type Tid = libc::pid_t;
@@ -88,7 +89,7 @@ pub fn nice(tid: Tid) -> io::Result<i32> {
 pub fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
     // SAFETY: a cpu_set_t of zeros is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    for cpu in cpus.iter().filter(|cpu| **cpu < crate::cpus::MOST) {
+    for cpu in cpus.iter().filter(|cpu| **cpu < MOST_CPUS) {
         // SAFETY: the processor is within the set.
         unsafe { libc::CPU_SET(*cpu, &mut set) };
     }
@@ -105,12 +106,7 @@ pub fn affinity(tid: Tid) -> io::Result<Vec<usize>> {
     // SAFETY: the size is that of what the pointer points to.
     check(unsafe { libc::sched_getaffinity(tid, size_of::<libc::cpu_set_t>(), &raw mut set) }.into())?;
     // SAFETY: every processor asked for is within the set.
-    Ok((0..crate::cpus::MOST).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) }).collect())
-}
-
-/// The timer slack that `settings` ask for, as prctl(2) takes it.
-pub fn slack_of(settings: &Settings) -> Option<libc::c_ulong> {
-    settings.number("timer_slack", Quantity::Time).map(|ns| ns as libc::c_ulong)
+    Ok((0..MOST_CPUS).filter(|cpu| unsafe { libc::CPU_ISSET(*cpu, &set) }).collect())
 }
 
 pub fn set_timer_slack(ns: libc::c_ulong) -> io::Result<()> {

@@ -1,7 +1,7 @@
-//! The guard on this machine: a knob of the kernel is really changed, and is back however the run ends.
+//! The guard on this machine: a setting of the kernel is really changed, and is restored however the run ends.
 //!
-//! The journal is in a folder of the test's own, so that a run of the lab elsewhere on the machine is not disturbed; the
-//! knob is the real one. Tests that need root say so where they cannot run.
+//! The journal is in a folder of the test's own, so that a run of the lab elsewhere on the machine is not disturbed;
+//! the setting is the real one. Tests that need root say so where they cannot run.
 
 mod common;
 

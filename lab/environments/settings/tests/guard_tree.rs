@@ -1,4 +1,4 @@
-//! The guard on recorded machines: what is changed, what is put back, and what is refused.
+//! The guard on recorded trees of machines: changes, restoration, refusals.
 
 mod common;
 

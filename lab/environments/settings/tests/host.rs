@@ -1,4 +1,4 @@
-//! What is said of machines that were recorded.
+//! Facts of recorded machines.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Knobs of a process, really applied: each in a fresh child, so that no test changes another.
+//! Settings of a process, really applied: each in a fresh child, so that no test changes the settings of another.
 
 mod common;
 

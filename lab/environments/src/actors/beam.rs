@@ -1,7 +1,8 @@
-//! Actor systems of the Erlang VM: `kizami_actors.erl`, and for each of them a callback module that has the programs.
+//! Actor systems of the Erlang VM: `kizami_actors.erl`, and for each system a callback module that has the programs.
 //!
-//! The modules that come with this program are compiled once for each release of the VM into the user's cache. A system
-//! that is built elsewhere (an application with a library of its own) names the folder of its modules in `folder`.
+//! The modules that come with this program are compiled once for each release of the VM into the user's cache. The
+//! entry of a system that is built elsewhere (an application with a library of its own) names the folder of its modules
+//! in `folder`.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -9,12 +10,12 @@ use std::process::{Command, Stdio};
 use kizami_settings::{Scope, process};
 use kizami_workloads::{Params, Workload};
 
-use super::{is_of_some, is_program};
+use super::programs::{is_of_some, is_program};
+use crate::environment::{Environment, Job, Place};
 use crate::erlang::{self, Sources};
 use crate::error::Error;
-use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, Place, locate};
+use crate::locate;
 
 macro_rules! sources {
     ($($name:literal from $path:literal),* $(,)?) => {

@@ -1,5 +1,5 @@
-//! OTP applications in Rust (`otp/`): the programs are an application of their own, `lab/probes/actors/otp`, built beside this
-//! program. It writes its Erlang half, which is compiled here, once for each build of it.
+//! OTP applications in Rust (`otp/`): the programs are an application of their own, `lab/probes/actors/otp`, built
+//! beside this program. The application writes its Erlang half, which is compiled here once for each build.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -14,10 +14,10 @@ const PROBE: &str = "kizami-actors-otp";
 
 /// The folder of its modules and its library.
 pub(super) fn folder() -> Result<PathBuf, String> {
-    let build = "build it with cargo build -p kizami-actors-otp, or let ./x bench actors do so";
-    let probe = locate::ours(PROBE).map_err(|why| format!("{why}, and {build}"))?;
+    let probe = locate::ours(PROBE)?;
     let library = probe.with_file_name("libactors_otp.so");
-    let content = fs::read(&library).map_err(|e| format!("cannot read {}: {e}; {build}", library.display()))?;
+    let content = fs::read(&library)
+        .map_err(|e| format!("cannot read {}: {e}; ./x bench actors builds it", library.display()))?;
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
     let folder = erlang::cached("actors-application", hasher.finish())?;

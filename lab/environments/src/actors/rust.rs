@@ -1,7 +1,7 @@
 //! Actor systems in Rust, all in one probe, `kizami-actors`, whose argument is the name of the system.
 //!
-//! `./x bench actors` builds the probe with the profile `tuned` and puts it beside this program. Built otherwise it works
-//! as well and is slower; which it was is a version that the recording keeps.
+//! `./x bench actors` builds the probe with the profile `tuned` and puts it beside this program. A probe of another
+//! profile works as well and is slower; the profile is part of the version that the recording keeps.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -10,11 +10,11 @@ use kizami_protocol::Request;
 use kizami_settings::{Scope, Settings, process};
 use kizami_workloads::{Params, Part, Workload};
 
-use super::{is_of_some, is_program};
+use super::programs::{is_of_some, is_program};
+use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
-use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, Place, locate};
+use crate::locate;
 
 /// The program that holds all of them.
 const PROBE: &str = "kizami-actors";
@@ -56,8 +56,7 @@ impl Environment for RustSystem {
     }
 
     fn available(&self) -> Result<(), String> {
-        let build = "build it with cargo build -p kizami-actors, or let ./x bench actors do so";
-        locate::ours(PROBE).map(drop).map_err(|why| format!("{why}, and {build}"))
+        locate::ours(PROBE).map(drop)
     }
 
     fn does(&self, workload: &Workload) -> bool {

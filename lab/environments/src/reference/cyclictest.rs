@@ -1,13 +1,13 @@
 //! cyclictest (rt-tests): the wake-up latency of absolute periodic timers.
 //!
-//! Told to print every value in nanoseconds (`-v -N`), so that nothing is rounded into a histogram. It skips missed
-//! periods, so only the mode `skip` is the same measurement. Its own threads choose their policy; it is told that of the
-//! job.
+//! It prints every value in nanoseconds (`-v -N`), so that nothing is rounded into a histogram. It skips missed
+//! periods, so only the mode `skip` is the same measurement. Its threads set their own policy, so the policy of the job
+//! is among its arguments.
 
 use kizami_workloads::Params;
 
-use super::{Output, PartRows, Tool, only};
-use crate::job::Job;
+use super::tool::{Output, PartRows, Tool, only};
+use crate::environment::Job;
 
 pub static CYCLICTEST: Tool = Tool {
     name: "cyclictest",

@@ -1,14 +1,15 @@
-//! fio: the time of single writes and reads of a file, by its own log of every operation.
+//! fio: the time of single writes and reads of a file, from its log of every operation.
 //!
-//! One job, one at a time, through the calls pread and pwrite (`ioengine=psync`), as the workload does. Of its times the
-//! completion latency is that of the call alone; its total latency also has what fio does for itself before.
+//! One job with one operation at a time, through the calls pread and pwrite (`ioengine=psync`), as in the workload. Of
+//! fio's times the completion latency covers the call alone; the total latency also covers fio's own work before the
+//! call.
 
 use std::fs;
 
 use kizami_workloads::Params;
 
-use super::{Output, PartRows, Tool, only};
-use crate::job::Job;
+use super::tool::{Output, PartRows, Tool, only};
+use crate::environment::Job;
 
 pub static FIO: Tool = Tool {
     name: "fio",
@@ -38,9 +39,12 @@ fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {
     arguments.push(format!("--bs={}", params.number("size")));
     arguments.push(format!("--size={}", params.number("size") * params.number("samples")));
     arguments.push(format!("--direct={}", u8::from(params.choice("cache") == "direct")));
-    if params.choice("cache") == "hot" {
+    match (params.choice("cache"), params.choice("op")) {
+        // It writes the file and drops it from the cache, and would read it from the disk, many blocks at a time.
+        ("hot", "read") => arguments.push("--pre_read=1".into()),
         // It would drop the cache before it begins.
-        arguments.push("--invalidate=0".into());
+        ("hot", _) => arguments.push("--invalidate=0".into()),
+        _ => {}
     }
     arguments.push(format!("--write_lat_log={LOG}"));
     arguments

@@ -1,12 +1,12 @@
 //! hackbench (rt-tests): groups of senders and receivers over socket pairs or pipes.
 //!
-//! It has twenty senders and twenty receivers a group (`-f` changes both) and times one round a start, so a trial of
-//! several rounds is not the same measurement: `rounds` must be 1.
+//! hackbench has twenty senders and twenty receivers a group (`-f` changes both) and times one round a start, so a
+//! trial of several rounds is not the same measurement: `rounds` must be 1.
 
 use kizami_workloads::Params;
 
-use super::{Output, PartRows, Tool, number_after, only};
-use crate::job::Job;
+use super::tool::{Output, PartRows, Tool, number_after, only};
+use crate::environment::Job;
 
 pub static HACKBENCH: Tool = Tool {
     name: "hackbench",

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Output, PartRows, Tool};
-use crate::job::Job;
+use super::tool::{Output, PartRows, Tool};
+use crate::environment::Job;
 
 pub static IPERF3: Tool = Tool {
     name: "iperf3",

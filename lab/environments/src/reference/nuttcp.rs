@@ -1,10 +1,10 @@
 //! nuttcp: TCP throughput, and UDP throughput and loss at an offered rate.
 //!
-//! One figure a start: a row with the time of the whole transfer and what went through. Its data port is told apart from
-//! its control port, which is the server's.
+//! nuttcp gives one figure a start: a row with the time of the whole transfer and the bytes that went through. Its data
+//! port is given apart from its control port, on which the server listens.
 
-use super::{Output, PartRows, Tool};
-use crate::job::Job;
+use super::tool::{Output, PartRows, Tool};
+use crate::environment::Job;
 
 pub static NUTTCP: Tool = Tool {
     name: "nuttcp",

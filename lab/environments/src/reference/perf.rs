@@ -1,12 +1,12 @@
 //! `perf bench`: sched messaging (message groups), sched pipe (round trips over two pipes) and syscall basic (getppid).
 //!
-//! Each start gives one figure, the mean over its loops, which is one sample. Its messaging has twenty senders and
-//! receivers a group and messages of 100 bytes, and cannot be told otherwise.
+//! Each start gives one figure, the mean over its loops, which is one sample. sched messaging has twenty senders and
+//! receivers a group and messages of 100 bytes, and no option changes these.
 
 use kizami_workloads::Params;
 
-use super::{Output, PartRows, Tool, number_after, number_before, only};
-use crate::job::Job;
+use super::tool::{Output, PartRows, Tool, number_after, number_before, only};
+use crate::environment::Job;
 
 pub static PERF: Tool = Tool {
     name: "perf",

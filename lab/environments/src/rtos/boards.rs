@@ -1,7 +1,8 @@
-//! Boards in an emulator: `rtos-inspect` builds the counted programs, runs them, and says what each passage took.
+//! Boards in an emulator: `rtos-inspect` builds the counted programs, runs them, and reports the cost of each passage.
 //!
-//! It is the program in which the same figures can be looked at instruction by instruction (docs/rtos.md). A trial builds
-//! and runs one program, which calls every service; that it gives the same figures in every trial is seen, not assumed.
+//! The same program can show these figures instruction by instruction (docs/rtos.md). A trial builds and runs one
+//! program, which calls every service. Every trial measures anew, so equal figures in all trials are observed, not
+//! assumed.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -10,10 +11,10 @@ use kizami_protocol::Report;
 use kizami_recording::folder::Unit;
 use kizami_workloads::{Params, Part, Workload, rtos};
 
+use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
-use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, Place, locate};
+use crate::locate;
 
 const PROGRAM: &str = "rtos-inspect";
 

@@ -1,4 +1,4 @@
-//! The kernel as a process of this machine, its processors threads: the probe `kizami-rtos`.
+//! The real-time kernel as a process of this machine, with a thread for each processor: the probe `kizami-rtos`.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,10 +7,10 @@ use kizami_protocol::Request;
 use kizami_settings::{Scope, Settings, process};
 use kizami_workloads::{Params, Part, Workload, rtos};
 
+use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
-use crate::job::Job;
 use crate::launch::{self, Started};
-use crate::{Environment, Place, locate};
+use crate::locate;
 
 /// See the module.
 #[derive(Debug)]

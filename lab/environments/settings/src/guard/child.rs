@@ -1,8 +1,8 @@
-//! The guard process: waits until the lab is gone, in whatever way, and restores what it changed.
+//! The guard process: waits until the lab has ended, in whatever way, and restores the settings that the lab changed.
 //!
-//! It learns that from a pipe whose other end the lab alone has: the kernel closes it when the lab ends, also by
+//! The guard reads a pipe whose other end only the lab holds: the kernel closes that end when the lab ends, also by
 //! `kill -9`. The guard is in a session of its own and ignores the signals that a terminal sends, so that Ctrl-C, a
-//! closed terminal and a killed process group leave it alone.
+//! closed terminal and a killed process group do not end it.
 
 use std::io::{self, Read, Write};
 use std::path::Path;

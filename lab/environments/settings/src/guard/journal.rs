@@ -1,12 +1,13 @@
-//! What has to be restored, on disk before it is changed.
+//! The journal: old values of settings, on disk before a setting is changed.
 //!
-//! One file, one JSON object a line: first a header with the machine's boot, then the old value of each file before its
-//! first change, or a control group before it is made. A line without an end was cut off before its change was made, so
-//! it is ignored.
+//! The journal is one file, one JSON object a line: first a header with the machine's boot, then the old value of each
+//! file before its first change, or a control group before it is made. A line without an end was cut off before its
+//! change was made, so it is ignored.
 //!
-//! Who may touch it is told by flock(2), not by process numbers, which are used again. The lab and its guard hold the
-//! lock shared as long as they live; recovery needs it exclusively, so it gets it only when both are gone. At most one
-//! lab at a time has a journal: two that changed the same machine could not both put back what they found.
+//! Locks (flock(2)) say which process may use the journal; process numbers do not, because they are used again. The lab
+//! and its guard hold the lock shared as long as they live; recovery needs it exclusively, so recovery gets it only
+//! when both have ended. At most one lab at a time has a journal: two labs that changed the same machine could not both
+//! restore the values that they found.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -1,9 +1,9 @@
-//! Changing knobs of the whole machine, so that they are always restored.
+//! The guard: changes settings of the whole machine, and restores them however the run ends.
 //!
-//! One mechanism for every way in which a run can end. Before the first change, the old value goes to a journal on disk,
-//! and a guard process is started that restores what the journal holds as soon as the lab is gone ([`main`]); the normal
-//! end is the same thing, waited for. Should the guard be killed too, [`recover`] does it at the next start. Nothing is
-//! started as long as nothing is to be changed.
+//! One mechanism serves every end of a run. Before the first change, the old value goes to a journal on disk, and a
+//! guard process is started that restores the values of the journal as soon as the lab has ended ([`main`]). At a
+//! normal end the lab starts the same restoration and waits for it. If the guard is killed too, [`recover`] restores
+//! the values at the next start. Nothing is started as long as no setting is to be changed.
 
 mod child;
 mod journal;
@@ -29,7 +29,7 @@ use journal::{Journal, Unavailable};
 /// before it does anything else.
 pub const ARGUMENT: &str = "restore-guard";
 
-/// The knobs that a run has changed, and what restores them.
+/// The guard of a run: the settings that the run has changed, and the process that restores them.
 #[derive(Debug)]
 pub struct Guard {
     root: Root,

@@ -1,8 +1,8 @@
-//! Knobs for a child whose program is not ours, such as the Erlang VM: applied between fork and exec.
+//! Settings of a child process that runs a foreign program, such as the Erlang VM: applied between fork and exec.
 //!
-//! Everything is prepared before the fork, and what runs after it are system calls that allocate nothing and take no
-//! lock. A knob that is refused does not keep the program from starting; [`read_of`](super::read_of) shows it. Locked
-//! memory is left out, because exec(2) drops it.
+//! Everything is prepared before the fork; after the fork there are only system calls, which allocate nothing and take
+//! no lock. A setting that is refused does not keep the program from starting; [`read_of`](super::read_of) shows the
+//! refusal. Locked memory is left out, because exec(2) drops it.
 
 use std::ffi::CString;
 use std::io;
@@ -11,8 +11,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::raw;
 use crate::settings::Settings;
+use crate::syscalls;
 
 /// See the module.
 pub struct InChild {
@@ -27,10 +27,10 @@ impl InChild {
     pub fn new(settings: &Settings) -> Self {
         Self {
             cgroup: None,
-            affinity: settings.affinity().map(|cpus| raw::cpu_set(&cpus)),
-            slack: raw::slack_of(settings),
+            affinity: settings.affinity().map(|cpus| syscalls::cpu_set(&cpus)),
+            slack: settings.timer_slack(),
             nice: settings.nice(),
-            attributes: settings.policy().map(|policy| raw::attributes(policy, settings.nice())),
+            attributes: settings.policy().map(|policy| syscalls::attributes(policy, settings.nice())),
         }
     }
 
@@ -44,23 +44,23 @@ impl InChild {
     /// Applies it to the calling process. Safe to call between fork and exec.
     pub fn apply(&self) {
         for resource in [libc::RLIMIT_RTPRIO, libc::RLIMIT_NICE, libc::RLIMIT_MEMLOCK] {
-            let _ = raw::raise_limit(resource);
+            let _ = syscalls::raise_limit(resource);
         }
         // First, while the process is small: what it uses from here on is counted there.
         if let Some(cgroup) = &self.cgroup {
             let _ = join(cgroup);
         }
         if let Some(set) = &self.affinity {
-            let _ = raw::set_affinity(set);
+            let _ = syscalls::set_affinity(set);
         }
         if let Some(ns) = self.slack {
-            let _ = raw::set_timer_slack(ns);
+            let _ = syscalls::set_timer_slack(ns);
         }
         if let Some(nice) = self.nice {
-            let _ = raw::set_nice(nice);
+            let _ = syscalls::set_nice(nice);
         }
         if let Some(attributes) = &self.attributes {
-            let _ = raw::set_attributes(attributes);
+            let _ = syscalls::set_attributes(attributes);
         }
     }
 

@@ -1,11 +1,11 @@
-//! Knobs of a process: applied by the process itself, given to a child before its program starts, or read from outside.
+//! Settings of a process: applied by the process itself, given to a child before its program starts, or read from
+//! outside.
 //!
 //! All five (`policy`, `nice`, `affinity`, `lock_memory`, `timer_slack`) are always read back and reported, also when
-//! nothing was asked: the series is labelled with what really ran.
+//! none was requested: the series is labelled with the settings that were in force.
 
 mod child;
 mod observe;
-mod raw;
 mod rights;
 
 use std::io;
@@ -13,10 +13,10 @@ use std::io;
 use kizami_recording::folder::Effective;
 
 use crate::settings::Settings;
+use crate::syscalls;
 
 pub use child::InChild;
 pub use observe::read_of;
-pub(crate) use raw::affinity;
 pub use rights::Rights;
 
 /// Applies what `settings` ask of a process to the calling one, and reads all of it back.
@@ -32,11 +32,14 @@ pub fn apply(settings: &Settings) -> Vec<(String, Effective)> {
     };
     // Memory before policy, because populating it takes long and should not be done at real-time priority; affinity
     // before policy, because the kernel admits a deadline only for the processors that it may run on.
-    let cpus = settings.affinity().map(|cpus| raw::cpu_set(&cpus));
-    tried("affinity", cpus.map(|set| raw::set_affinity(&set)));
+    let cpus = settings.affinity().map(|cpus| syscalls::cpu_set(&cpus));
+    tried("affinity", cpus.map(|set| syscalls::set_affinity(&set)));
     tried("lock_memory", settings.lock_memory().map(rights::lock_memory));
-    tried("timer_slack", raw::slack_of(settings).map(raw::set_timer_slack));
-    tried("nice", settings.nice().map(raw::set_nice));
-    tried("policy", settings.policy().map(|policy| raw::set_attributes(&raw::attributes(policy, settings.nice()))));
+    tried("timer_slack", settings.timer_slack().map(syscalls::set_timer_slack));
+    tried("nice", settings.nice().map(syscalls::set_nice));
+    tried(
+        "policy",
+        settings.policy().map(|policy| syscalls::set_attributes(&syscalls::attributes(policy, settings.nice()))),
+    );
     observe::report(settings, &[observe::own()], &refused)
 }

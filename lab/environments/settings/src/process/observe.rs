@@ -1,16 +1,16 @@
-//! Reading the knobs of a process back, and comparing them with what was asked for.
+//! Reading the settings of a process back, and comparing them with the requested ones.
 
 use std::io;
 
 use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
 
-use super::raw::{self, Tid};
 use super::rights::Rights;
 use crate::cpus;
 use crate::policy::Policy;
 use crate::root::{Root, field, words};
 use crate::settings::Settings;
+use crate::syscalls::{self, Tid};
 
 /// What one thread has. Locked memory belongs to its process.
 pub struct Observed {
@@ -26,10 +26,10 @@ pub struct Observed {
 /// The calling thread.
 pub fn own() -> Observed {
     Observed {
-        policy: raw::policy(0),
-        nice: raw::nice(0),
-        affinity: raw::affinity(0),
-        slack: raw::timer_slack(),
+        policy: syscalls::policy(0),
+        nice: syscalls::nice(0),
+        affinity: syscalls::affinity(0),
+        slack: syscalls::timer_slack(),
         locked: locked("proc/self/status"),
     }
 }
@@ -41,9 +41,9 @@ fn other(process: u32, tid: Tid) -> Observed {
     });
     let number = |text: String| text.parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidData));
     Observed {
-        policy: raw::policy(tid),
-        nice: raw::nice(tid),
-        affinity: raw::affinity(tid),
+        policy: syscalls::policy(tid),
+        nice: syscalls::nice(tid),
+        affinity: syscalls::affinity(tid),
         slack: slack.and_then(number),
         locked: locked(&format!("proc/{process}/status")),
     }

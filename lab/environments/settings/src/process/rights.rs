@@ -1,10 +1,10 @@
-//! What the kernel allows this process: capabilities and limits, and what would allow more. See capabilities(7),
-//! getrlimit(2).
+//! Rights of this process: capabilities and limits that the kernel grants, and how to get those that are missing. See
+//! capabilities(7), getrlimit(2).
 
 use std::io;
 
-use super::raw;
 use crate::root::{Root, field, words};
+use crate::syscalls;
 
 /// The rights that knobs of a process need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Rights {
         let status = Root::machine().get("proc/self/status").unwrap_or_default();
         let capabilities = field(&status, "CapEff").and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or(0);
         let has = |bit: u32| capabilities >> bit & 1 == 1;
-        let hard = |resource| raw::limit(resource).map_or(0, |(_, hard)| hard);
+        let hard = |resource| syscalls::limit(resource).map_or(0, |(_, hard)| hard);
         Self {
             // The numbers of capabilities in linux/capability.h.
             sys_nice: has(23),
@@ -78,7 +78,7 @@ impl Rights {
 /// is refused.
 pub(super) fn raise_limits() {
     for resource in [libc::RLIMIT_RTPRIO, libc::RLIMIT_NICE, libc::RLIMIT_MEMLOCK] {
-        let _ = raw::raise_limit(resource);
+        let _ = syscalls::raise_limit(resource);
     }
 }
 
@@ -91,5 +91,5 @@ pub(super) fn lock_memory(lock: bool) -> io::Result<()> {
     if lock && !rights.ipc_lock && rights.memlock != u64::MAX {
         return Err(io::Error::from_raw_os_error(libc::EPERM));
     }
-    raw::lock_memory(lock)
+    syscalls::lock_memory(lock)
 }

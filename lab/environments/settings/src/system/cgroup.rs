@@ -1,8 +1,8 @@
-//! A control group that limits memory, made for one trial. See the kernel's cgroup-v1/memory.rst and cgroup-v2.rst.
+//! A control group with a memory limit, made for one trial. See the kernel's cgroup-v1/memory.rst and cgroup-v2.rst.
 //!
-//! Version 1 lets every group have groups below it, so ours goes below the one that the lab is in. Version 2 lets a
-//! group hand a controller down only if it holds no process itself, so ours goes below the nearest ancestor that does
-//! hand memory down.
+//! In version 1 every group may have groups below it, so the new group is made below the lab's own. In version 2 only a
+//! group without processes can hand a controller down, so the new group is made below the nearest ancestor that hands
+//! the memory controller down.
 
 use std::fs;
 use std::io;

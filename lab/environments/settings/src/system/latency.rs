@@ -1,8 +1,8 @@
 //! `/dev/cpu_dma_latency`: a limit on how long an idle processor may take to wake. See the kernel's
 //! pm_qos_interface.rst.
 //!
-//! The limit holds as long as the file is open, so nothing is left behind when the lab ends in whatever way. The kernel
-//! applies the least of all limits that are held.
+//! The limit holds as long as the file is open, so nothing remains to be restored when the lab ends, in whatever way.
+//! The kernel applies the least of all limits that are held.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

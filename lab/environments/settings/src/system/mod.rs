@@ -1,8 +1,8 @@
-//! Knobs of the whole machine that are files: where they are, and what is written there.
+//! Settings of the whole machine that are files: their paths, and the text that a file holds for a value.
 //!
-//! A knob may be several files (one governor for each group of processors) or one of several (two drivers spell turbo
-//! in two ways). Its value is the same text everywhere in this project; what a file holds for it is made and read here.
-//! Nothing here changes anything: a [`Guard`](crate::Guard) does.
+//! A setting may be several files (one governor for each group of processors) or one of several (two drivers spell
+//! turbo in two ways). Its value is the same text everywhere in this project; the content of a file is encoded and
+//! decoded here. Nothing here changes a setting: a [`Guard`](crate::Guard) does.
 
 mod cgroup;
 mod latency;

@@ -1,4 +1,4 @@
-//! What the whole-program tests share: recorded trees to change, and the example `hold` as a stand-in for the lab.
+//! Helpers of the whole-program tests: recorded trees to change, and the example `hold` as a stand-in for the lab.
 
 use std::fs;
 use std::path::{Path, PathBuf};
