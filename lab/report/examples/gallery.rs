@@ -1,12 +1,12 @@
-//! Every figure of a report with generated data, in one page: `cargo run -p kizami-report --example gallery -- FOLDER`
-//! writes FOLDER/gallery.html, and each figure as SVG and CSV beside it.
+//! A gallery: every figure of a report with generated data, in one page. `cargo run -p kizami-report --example gallery
+//! -- FOLDER` writes FOLDER/gallery.html, and each figure as SVG and CSV beside it.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use kizami_report::plot::areas::{Band, StackedAreas};
 use kizami_report::plot::boxes::{BoxPlot, Group, Published, Row, Spread};
+use kizami_report::plot::composition::{Composition, Part};
 use kizami_report::plot::cumulative::{Cumulative, Curve, Form};
 use kizami_report::plot::histogram::{Bucket, Histogram, Series};
 use kizami_report::plot::lines::{Line, Lines};
@@ -14,8 +14,8 @@ use kizami_report::plot::rates::{self, Estimate, Rates};
 use kizami_report::plot::ratios::{self, Ratio, Ratios};
 use kizami_report::plot::steps::Step;
 use kizami_report::plot::strip::Strip;
-use kizami_report::plot::trials::{self, Column, Samples, Trials};
-use kizami_report::plot::{Figure, Scale, Unit, Width, terminal, theme};
+use kizami_report::plot::trials::{self, Column, Samples, Trials, Worst};
+use kizami_report::plot::{Figure, Scale, Tone, Unit, Width, palette, terminal, theme};
 
 /// A small generator (xorshift64*), so that the pictures are the same each time.
 struct Random(u64);
@@ -63,8 +63,7 @@ fn row(label: &str, sublabel: &str, samples: &[u64]) -> Row {
             mean: samples.iter().sum::<u64>() as f64 / samples.len() as f64,
         }),
         outliers: sorted.iter().copied().filter(|v| (*v as f64) < fences.0 || *v as f64 > fences.1).collect(),
-        published: None,
-        tone: 0,
+        ..Row::default()
     }
 }
 
@@ -88,7 +87,8 @@ fn curve(label: &str, samples: &[u64]) -> Curve {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable();
     let share = |i: usize| (i + 1) as f64 / sorted.len() as f64;
-    Curve { label: label.into(), points: sorted.iter().enumerate().map(|(i, v)| (*v as f64, share(i))).collect() }
+    let points = sorted.iter().enumerate().map(|(i, v)| (*v as f64, share(i))).collect();
+    Curve { label: label.into(), points, ..Curve::default() }
 }
 
 fn box_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
@@ -120,21 +120,16 @@ fn box_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
     let policies = [("SCHED_OTHER", 5.2e4, 900.0), ("SCHED_FIFO 90", 8.0e3, 60.0), ("SCHED_DEADLINE", 9.1e3, 30.0)];
     let mut wakeups: Vec<Row> = policies
         .iter()
-        .enumerate()
-        .map(|(i, (name, typical, tail))| Row {
-            tone: i,
-            ..row(name, "100,000 samples, cpu load", &random.latencies(100_000, *typical, *tail))
+        .map(|(name, typical, tail)| {
+            row(name, "100,000 samples, cpu load", &random.latencies(100_000, *typical, *tail))
         })
         .collect();
     wakeups.push(Row { label: "SCHED_RR 50".into(), sublabel: "not permitted here".into(), ..Row::default() });
-    wakeups.push(Row {
-        tone: 3,
-        ..row(
-            "a very long name of a series that somebody generated from all of its settings",
-            "including those that nobody reads",
-            &(0..1000).map(|_| (3e4 * (0.8 * random.normal()).exp()) as u64).collect::<Vec<u64>>(),
-        )
-    });
+    wakeups.push(row(
+        "a very long name of a series that somebody generated from all of its settings, cpu 0",
+        "including those that nobody reads",
+        &(0..1000).map(|_| (3e4 * (0.8 * random.normal()).exp()) as u64).collect::<Vec<u64>>(),
+    ));
     let plot = |title: &str, subtitle: &str, quantity: &str, groups: Vec<Group>| -> Box<dyn Figure> {
         Box::new(BoxPlot {
             title: title.into(),
@@ -194,12 +189,21 @@ fn distribution_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
         ("memory load", random.latencies(200_000, 1.2e4, 90.0)),
         ("scheduler load", random.latencies(200_000, 2.6e4, 240.0)),
     ];
+    let eight: Vec<(String, Vec<u64>)> = (0..8)
+        .map(|i| {
+            let (policy, load) = (["other", "fifo:80"][i / 2 % 2], ["idle", "load cpu+disk"][i / 4]);
+            let (typical, tail) = ([5e4, 9e3][i / 2 % 2], [20.0, 200.0][i / 4]);
+            (format!("policy {policy}, {load}, cpu{}", i % 2), random.latencies(3000, typical, tail))
+        })
+        .collect();
+    let eight: Vec<(&str, Vec<u64>)> = eight.iter().map(|(label, samples)| (label.as_str(), samples.clone())).collect();
     let series = |sets: &[(&str, Vec<u64>)]| -> Vec<Series> {
         sets.iter()
             .map(|(label, samples)| Series {
                 label: (*label).into(),
                 buckets: buckets(samples),
                 max: samples.iter().copied().max().unwrap_or(0),
+                ..Series::default()
             })
             .collect()
     };
@@ -233,6 +237,7 @@ fn distribution_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             series(&sets),
             Some((1e6, "deadline 1 ms".into())),
         ),
+        histogram("Wake-up latency, eight series", Scale::Auto, series(&eight), None),
         histogram("Wake-up latency, idle, linear axis", Scale::Linear, series(&sets[..1]), None),
         cumulative("How many wake-ups come in time?", Form::Ordinary, None),
         cumulative("How often is a latency exceeded?", Form::Tail, Some((1e6, "deadline 1 ms".into()))),
@@ -260,12 +265,24 @@ fn trial_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             })
             .collect()
     };
+    let worst = |samples: &Samples| -> Vec<Worst> {
+        let mut all: Vec<(f64, f64)> = match samples {
+            Samples::Points(points) => points.clone(),
+            Samples::Columns(columns) => columns.iter().map(|c| (c.x, c.max)).collect(),
+        };
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let when = |x: f64| format!("at 08:{:02}:{:02}.317", x as u64 / 60 % 60, x as u64 % 60);
+        all[..3].iter().map(|(x, value)| Worst { x: *x, value: *value, bound: "", when: when(*x) }).collect()
+    };
+    let series = |label: &str, samples: Samples| trials::Series {
+        label: label.into(),
+        worst: worst(&samples),
+        samples,
+        ..trials::Series::default()
+    };
     let many = columns(8e3, 300.0);
     let panels: Vec<trials::Series> = [("idle", 8e3, 40.0), ("network load", 1.4e4, 200.0)]
-        .map(|(label, typical, tail)| trials::Series {
-            label: label.into(),
-            samples: Samples::Columns(columns(typical, tail)),
-        })
+        .map(|(label, typical, tail)| series(label, Samples::Columns(columns(typical, tail))))
         .to_vec();
     let plot = |title: &str, subtitle: &str, series, limit| -> Box<dyn Figure> {
         Box::new(Trials {
@@ -280,7 +297,7 @@ fn trial_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             limit,
         })
     };
-    let one = |samples| vec![trials::Series { label: String::new(), samples }];
+    let one = |samples| vec![series("", samples)];
     vec![
         plot("sum(4000), every trial", "1,500 samples", one(Samples::Points(few)), None),
         plot(
@@ -297,21 +314,27 @@ fn time_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
     let mib = 1024.0 * 1024.0;
     let times: Vec<f64> = (0..240).map(|i| f64::from(i) * 1e8).collect();
     let ramp = |i: usize, from: f64, to: f64| from + (to - from) * (i / 40) as f64 / 5.0;
-    let mut band = |label: &str, tone, from: f64, to: f64| Band {
-        label: label.into(),
-        values: (0..240).map(|i| (ramp(i, from, to) + 4.0 * random.normal()).max(0.0) * mib).collect(),
-        tone,
-    };
-    let mut bands = vec![
-        band("kernel", Some(3), 210.0, 640.0),
-        band("slab", Some(1), 180.0, 520.0),
-        band("other", Some(0), 700.0, 1100.0),
-        band("buffers", Some(4), 60.0, 60.0),
-        band("cached", Some(2), 900.0, 880.0),
+    let parts = [
+        ("buffers", 60.0, 60.0),
+        ("cached", 900.0, 880.0),
+        ("slab", 180.0, 520.0),
+        ("kernel", 210.0, 640.0),
+        ("other", 700.0, 1100.0),
     ];
-    let free =
-        (0..240).map(|i| 4096.0 * mib - bands.iter().map(|b: &Band| b.values[i]).sum::<f64>()).collect::<Vec<f64>>();
-    bands.push(Band { label: "free".into(), values: free, tone: None });
+    let part = |(label, first, last): (&str, f64, f64)| Part {
+        label: label.into(),
+        sizes: vec![first * mib, last * mib],
+        ..Part::default()
+    };
+    let used = |of: fn(&(&str, f64, f64)) -> f64| parts.iter().map(of).sum::<f64>();
+    let free = part(("free", 24_000.0 - used(|p| p.1), 24_000.0 - used(|p| p.2)));
+    let mut moved = |label: &str, from: f64, to: f64| Line {
+        label: label.into(),
+        points: (0..240).map(|i| (times[i], (ramp(i, 0.0, to - from) + 4.0 * random.normal()) * mib)).collect(),
+        ..Line::default()
+    };
+    let mut against: Vec<Line> = parts.iter().map(|(label, from, to)| moved(label, *from, *to)).collect();
+    against.push(Line { tone: Tone::Quiet, ..moved("free", 0.0, used(|p| p.1) - used(|p| p.2)) });
     let steps: Vec<Step> =
         (1..=5).map(|i| Step { at: f64::from(i) * 4e9, label: format!("{} groups", 1 << i) }).collect();
     let slabs = ["kmalloc-cg-1k", "task_struct", "skbuff_head_cache", "pid", "vm_area_struct"];
@@ -325,18 +348,27 @@ fn time_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
                 .enumerate()
                 .map(|(i, t)| (*t, 800.0 + ramp(i, 0.0, 9000.0 / (k as f64 * 0.9 + 1.0)) + 30.0 * random.normal()))
                 .collect(),
+            ..Line::default()
         })
         .collect();
     vec![
-        Box::new(StackedAreas {
-            title: "Memory while message groups are added".into(),
+        Box::new(Composition {
+            title: "Where the memory is".into(),
             subtitle: "groups of 20 senders and 20 receivers over socket pairs".into(),
-            times,
+            unit: Unit::Bytes,
+            moments: vec!["idle".into(), "at the most".into()],
+            parts: parts.into_iter().map(part).collect(),
+            rest: Some(free),
+        }),
+        Box::new(Lines {
+            title: "Memory, against idle".into(),
+            subtitle: String::new(),
             time: "time".into(),
             time_unit: Unit::Nanoseconds,
-            quantity: "memory".into(),
+            quantity: "more than idle".into(),
             unit: Unit::Bytes,
-            bands,
+            scale: Scale::Linear,
+            lines: against,
             steps: steps.clone(),
         }),
         Box::new(Lines {
@@ -364,7 +396,7 @@ fn comparison_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
                 rates::Point { offered, achieved: around(achieved, offered * 0.03), loss: around(loss, loss * 0.2) }
             })
             .collect();
-        rates::Series { label: label.into(), points }
+        rates::Series { label: label.into(), points, ..rates::Series::default() }
     };
     let series = vec![sweep("loopback", 9.2e8), sweep("virtual Ethernet", 7.4e8), sweep("bridge", 5.1e8)];
     let row = |label: &str, sublabel: &str, value: f64, half: f64| ratios::Row {
@@ -409,7 +441,7 @@ fn strips(random: &mut Random) -> String {
             outliers: row.outliers,
             range: (50.0, 9000.0),
             scale: Scale::Log,
-            tone: 0,
+            tone: Tone::default(),
         };
         let median = row.spread.map_or(0.0, |s| s.median);
         out += &format!("<tr><td>{name}<td>{}<td>{}", Unit::Nanoseconds.value(median), strip.render());
@@ -440,6 +472,7 @@ fn terminal_samples(random: &mut Random) -> String {
             label: "idle".into(),
             buckets: buckets(&samples),
             max: samples.iter().copied().max().unwrap_or(0),
+            ..Series::default()
         }],
         limit: None,
     };
@@ -455,6 +488,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     figures.extend(trial_figures(random));
     figures.extend(time_figures(random));
     figures.extend(comparison_figures(random));
+
+    palette::paint(&mut figures.iter_mut().map(|figure| &mut **figure as &mut dyn Figure).collect::<Vec<_>>());
 
     let mut page = format!(
         "<!doctype html><meta charset=utf-8><meta name=viewport content=\"width=device-width,initial-scale=1\">\

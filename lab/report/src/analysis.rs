@@ -1,17 +1,17 @@
-//! What a series says, computed once and used by tables, figures and findings.
+//! The analysis of a series: its statistics, computed once and used by tables, figures and findings.
 //!
-//! Memory is bounded: of the samples, only what has a fixed size is kept (summary, box, at most some ten thousand
+//! Memory is bounded: only results of a fixed size are kept, not the samples (summary, box, at most some ten thousand
 //! non-empty buckets). Drawings are made from the buckets, whose resolution of about 0.1 % is finer than a screen's.
 
 use kizami_recording::folder::{Loaded, Measured, Series, Unit as SampleUnit};
 use kizami_recording::stats::{BoxPlot, Bucket, Extreme, Options, Samples, Shape, Summary};
 
-use crate::plot::Unit;
+use crate::plot::{Unit, rates};
 
 /// How many times as many samples the estimated maximum is for.
-pub const FURTHER: u64 = 1000;
+pub const FURTHER: u64 = 100;
 
-/// See the module. Figures are those of whole samples; [`Self::scale`] makes them one operation's.
+/// The statistics of a series. Figures are those of whole samples; [`Self::scale`] makes them one operation's.
 #[derive(Debug)]
 pub struct Analysis<'a> {
     pub loaded: Loaded<'a>,
@@ -38,7 +38,7 @@ impl<'a> Analysis<'a> {
         Self {
             loaded,
             summary: Some(Summary::with_shape(&*values, &shape, options)),
-            boxes: Some(BoxPlot::with_shape(&*values, &shape)),
+            boxes: BoxPlot::with_shape(&*values, &shape),
             buckets: shape.buckets().collect(),
             further_maximum: further_maximum(loaded, &*values, options),
             cold,
@@ -66,9 +66,10 @@ impl<'a> Analysis<'a> {
         let scaled = |value: u64| self.scale(value as f64).round() as u64;
         let outside =
             |bucket: &&Bucket| (bucket.high as f64) < boxes.lower_whisker || bucket.low as f64 > boxes.upper_whisker;
-        let middle = |bucket: &Bucket| (bucket.low / 2 + bucket.high / 2).clamp(boxes.min, boxes.max);
+        let max = boxes.max.bound();
+        let middle = |bucket: &Bucket| (bucket.low / 2 + bucket.high / 2).clamp(boxes.min, max);
         let mut outliers: Vec<u64> = self.buckets.iter().filter(outside).map(middle).map(scaled).collect();
-        let extremes = [(boxes.min, boxes.outliers_below), (boxes.max, boxes.outliers_above)];
+        let extremes = [(boxes.min, boxes.outliers_below), (max, boxes.outliers_above)];
         outliers.extend(extremes.iter().filter(|(_, count)| *count > 0).map(|(value, _)| scaled(*value)));
         outliers
     }
@@ -79,15 +80,19 @@ impl<'a> Analysis<'a> {
         let mut below = 0;
         let point = |bucket: &Bucket| {
             below += bucket.count;
-            let value = bucket.high.min(summary.max);
+            let value = bucket.high.min(summary.max.bound());
             (self.scale(value as f64), below as f64 / summary.count as f64)
         };
         self.buckets.iter().map(point).collect()
     }
 
-    /// The samples in the order taken, in about `columns` pieces: first ordinal, least, middle, greatest.
+    /// The samples in the order taken, in about `columns` pieces: first ordinal, least, middle, greatest. None of a series that
+    /// is kept as counts, which has no order.
     pub fn pieces(&self, columns: u64) -> Vec<(f64, f64, f64, f64)> {
         let values = self.loaded.values();
+        if values.unrecorded().unordered {
+            return Vec::new();
+        }
         let count = values.len();
         let step = count.div_ceil(columns.max(1)).max(1);
         let mut pieces = Vec::new();
@@ -117,6 +122,37 @@ impl<'a> Analysis<'a> {
         }
         pieces
     }
+}
+
+/// One point of a rate curve: a series at one offered rate, with the range of its rows.
+pub fn rate_point(analysis: &Analysis<'_>) -> Option<rates::Point> {
+    let summary = analysis.summary.as_ref()?;
+    let loaded = analysis.loaded;
+    let total = |name: &str| -> Option<u64> {
+        Some(loaded.column(analysis.series().column(name)?).to_vec().into_iter().fold(0, u64::saturating_add))
+    };
+    let offered = loaded.column(analysis.series().column("offered")?).to_vec();
+    let (sent, lost) = (total("sent")?, total("lost")?);
+    let rows: Vec<f64> = {
+        let column = |name| analysis.series().column(name).map(|c| loaded.column(c).to_vec()).unwrap_or_default();
+        let percent = |(sent, lost): (u64, u64)| 100.0 * lost as f64 / sent.max(1) as f64;
+        column("sent").into_iter().zip(column("lost")).map(percent).collect()
+    };
+    let loss = 100.0 * lost as f64 / sent.max(1) as f64;
+    let range = |values: &[f64], value: f64| {
+        let low = values.iter().copied().fold(value, f64::min);
+        (low, values.iter().copied().fold(value, f64::max))
+    };
+    let (low, high) = range(&rows, loss);
+    Some(rates::Point {
+        offered: *offered.first()? as f64,
+        achieved: rates::Estimate {
+            value: summary.median.bound(),
+            low: summary.min as f64,
+            high: summary.max.bound() as f64,
+        },
+        loss: rates::Estimate { value: loss, low, high },
+    })
 }
 
 /// The unit in which the values of a series are drawn.

@@ -1,10 +1,11 @@
-//! From analysed series to figures: which numbers go where. How they look is [`crate::plot`]'s business.
+//! Figures from analysed series: the choice of the numbers for each figure. [`crate::plot`] draws them.
 
 use kizami_recording::folder::{Column, Loaded};
 
 use crate::analysis::Analysis;
+use crate::moments;
 use crate::plot::{
-    Figure, Scale, Unit, areas, boxes, cumulative, histogram, lines, rates, ratios, steps::Step, trials,
+    Figure, Scale, Tone, Unit, boxes, composition, cumulative, histogram, lines, rates, ratios, steps::Step, trials,
 };
 
 /// One series as a figure needs it.
@@ -16,7 +17,7 @@ pub struct Entry<'r, 'a> {
     pub published: Option<boxes::Published>,
 }
 
-/// What a figure is about, said above it.
+/// The heading of a figure and the quantity that it shows.
 pub struct About {
     pub title: String,
     pub subtitle: String,
@@ -30,6 +31,13 @@ const PIECES: u64 = 720;
 const MOST_CACHES: usize = 7;
 /// What the tasks' control group uses by its own account.
 const CGROUP: &str = "cgroup";
+/// Memory that is not in use.
+const FREE: &str = "free";
+
+/// What stands before the maximum of a series where it is only a bound.
+fn bound(analysis: &Analysis<'_>) -> &'static str {
+    analysis.summary.as_ref().map_or("", |summary| summary.max.sign())
+}
 
 /// The spread of a series, as one operation's.
 pub fn spread(analysis: &Analysis<'_>) -> Option<boxes::Spread> {
@@ -41,7 +49,7 @@ pub fn spread(analysis: &Analysis<'_>) -> Option<boxes::Spread> {
         median: scale(boxes.median),
         q3: scale(boxes.upper_quartile),
         high_whisker: scale(boxes.upper_whisker),
-        mean: scale(summary.mean),
+        mean: scale(summary.mean.bound()),
     })
 }
 
@@ -52,9 +60,11 @@ pub fn box_plot(about: About, entries: &[Entry<'_, '_>]) -> boxes::BoxPlot {
             label: entry.label.clone(),
             sublabel: String::new(),
             spread: spread(entry.analysis),
+            why_none: if entry.analysis.summary.is_some() { "its box lies beyond what was recorded" } else { "" },
             outliers: entry.analysis.outliers(),
+            bound: bound(entry.analysis),
             published: entry.published.clone(),
-            tone: groups.len().saturating_sub(usize::from(groups.last().is_some_and(|g| g.heading == entry.heading))),
+            tone: Tone::default(),
         };
         match groups.last_mut().filter(|group| group.heading == entry.heading) {
             Some(group) => group.rows.push(row),
@@ -82,7 +92,9 @@ pub fn histogram(about: About, entries: &[Entry<'_, '_>]) -> histogram::Histogra
         histogram::Series {
             label: entry.label.clone(),
             buckets: entry.analysis.buckets.iter().map(bucket).collect(),
-            max: entry.analysis.summary.as_ref().map_or(0, |s| scaled(s.max)),
+            max: entry.analysis.summary.as_ref().map_or(0, |s| scaled(s.max.bound())),
+            bound: bound(entry.analysis),
+            tone: Tone::default(),
         }
     });
     histogram::Histogram {
@@ -97,8 +109,11 @@ pub fn histogram(about: About, entries: &[Entry<'_, '_>]) -> histogram::Histogra
 }
 
 pub fn cumulative(about: About, entries: &[Entry<'_, '_>], form: cumulative::Form) -> cumulative::Cumulative {
-    let curve =
-        |entry: &Entry<'_, '_>| cumulative::Curve { label: entry.label.clone(), points: entry.analysis.cumulative() };
+    let curve = |entry: &Entry<'_, '_>| cumulative::Curve {
+        label: entry.label.clone(),
+        points: entry.analysis.cumulative(),
+        tone: Tone::default(),
+    };
     cumulative::Cumulative {
         title: about.title,
         subtitle: about.subtitle,
@@ -120,7 +135,7 @@ pub fn trials(about: About, entries: &[Entry<'_, '_>]) -> trials::Trials {
             let column = |p: &(f64, f64, f64, f64)| trials::Column { x: p.0, min: p.1, median: p.2, max: p.3 };
             trials::Samples::Columns(entry.analysis.pieces(PIECES).iter().map(column).collect())
         };
-        trials::Series { label: entry.label.clone(), samples }
+        trials::Series { label: entry.label.clone(), samples, worst: worst(entry.analysis), tone: Tone::default() }
     });
     trials::Trials {
         title: about.title,
@@ -135,6 +150,24 @@ pub fn trials(about: About, entries: &[Entry<'_, '_>]) -> trials::Trials {
     }
 }
 
+/// The worst samples of a series: the very worst, and others beyond the whisker of its box.
+fn worst(analysis: &Analysis<'_>) -> Vec<trials::Worst> {
+    let beyond = |value: u64, worst: moments::Worst| {
+        analysis.boxes.as_ref().is_some_and(|boxes| match worst {
+            moments::Worst::Least => (value as f64) < boxes.lower_whisker,
+            moments::Worst::Greatest => value as f64 > boxes.upper_whisker,
+        })
+    };
+    let greatest = analysis.summary.as_ref().map(|summary| summary.max.bound());
+    let one = |moment: moments::Moment| trials::Worst {
+        x: moment.ordinal as f64,
+        value: analysis.scale(moment.value as f64),
+        bound: if Some(moment.value) == greatest { bound(analysis) } else { "" },
+        when: moment.when,
+    };
+    moments::worst(analysis.loaded, beyond).into_iter().map(one).collect()
+}
+
 /// Where the memory was while something ran: the parts `meminfo` and `slabinfo` of a series.
 pub fn memory(label: &str, part: &str, loaded: Loaded<'_>) -> Vec<Box<dyn Figure>> {
     let watched = Watched::of(loaded);
@@ -142,13 +175,13 @@ pub fn memory(label: &str, part: &str, loaded: Loaded<'_>) -> Vec<Box<dyn Figure
         return Vec::new();
     }
     if part == "meminfo" {
-        // On a large machine the whole is all that can be seen of it, so what moved has a drawing of its own.
-        vec![
-            Box::new(watched.stacked(label)),
-            Box::new(watched.moved(format!("{label}: memory, against idle"), usize::MAX, true)),
-        ]
+        let mut figures: Vec<Box<dyn Figure>> = vec![Box::new(watched.composition(label))];
+        // On a large machine what moved cannot be seen beside the whole.
+        figures.extend(watched.moved(format!("{label}: memory, against idle"), usize::MAX));
+        figures
     } else {
-        vec![Box::new(watched.moved(format!("{label}: the slab caches that moved most"), MOST_CACHES, false))]
+        let title = format!("{label}: the slab caches that moved most, against idle");
+        watched.moved(title, MOST_CACHES).into_iter().collect()
     }
 }
 
@@ -173,31 +206,33 @@ impl Watched {
         Self { times, columns, steps }
     }
 
-    fn stacked(&self, label: &str) -> areas::StackedAreas {
-        let parts = self.columns.iter().filter(|(name, _)| name != CGROUP);
-        let band = |(tone, (name, values)): (usize, &(String, Vec<f64>))| areas::Band {
+    /// The memory in use at first, when all was idle, and when the least was free.
+    fn composition(&self, label: &str) -> composition::Composition {
+        let fullest = self
+            .columns
+            .iter()
+            .find(|(name, _)| name == FREE)
+            .map_or(0, |(_, free)| (0..free.len()).min_by(|a, b| free[*a].total_cmp(&free[*b])).unwrap_or(0));
+        let moments = if fullest == 0 { vec![("idle", 0)] } else { vec![("idle", 0), ("at the most", fullest)] };
+        let part = |(name, values): &(String, Vec<f64>)| composition::Part {
             label: name.clone(),
-            values: values.clone(),
-            tone: (name != "free").then_some(tone),
+            sizes: moments.iter().filter_map(|(_, at)| values.get(*at).copied()).collect(),
+            tone: Tone::default(),
         };
-        let mut bands: Vec<areas::Band> = parts.enumerate().map(band).collect();
-        // Free memory last, on top: what moves is then at the bottom.
-        bands.sort_by_key(|band| band.label == "free");
-        areas::StackedAreas {
+        let used = self.columns.iter().filter(|(name, _)| name != CGROUP && name != FREE);
+        composition::Composition {
             title: format!("{label}: where the memory is"),
             subtitle: String::new(),
-            times: self.times.clone(),
-            time: "time".into(),
-            time_unit: Unit::Nanoseconds,
-            quantity: "memory".into(),
             unit: Unit::Bytes,
-            bands,
-            steps: self.steps.clone(),
+            moments: moments.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            parts: used.map(part).collect(),
+            rest: self.columns.iter().find(|(name, _)| name == FREE).map(part),
         }
     }
 
-    /// The `most` columns that moved most: as they are, or as the difference to the first row, when all was idle.
-    fn moved(&self, title: String, most: usize, to_idle: bool) -> lines::Lines {
+    /// The `most` columns that moved most, as the difference to the first row, when all was idle: a large one that hardly
+    /// moved would press all others flat. `None` where nothing moved.
+    fn moved(&self, title: String, most: usize) -> Option<Box<dyn Figure>> {
         let range = |values: &[f64]| {
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             values.iter().copied().fold(0.0, f64::max) - least
@@ -206,21 +241,25 @@ impl Watched {
         moved.sort_by(|a, b| range(&b.1).total_cmp(&range(&a.1)));
         moved.truncate(most);
         let line = |(name, values): &(String, Vec<f64>)| {
-            let idle = if to_idle { values.first().copied().unwrap_or(0.0) } else { 0.0 };
+            let idle = values.first().copied().unwrap_or(0.0);
             let points = self.times.iter().copied().zip(values.iter().map(|v| v - idle)).collect();
-            lines::Line { label: name.clone(), points }
+            let tone = if name == FREE { Tone::Quiet } else { Tone::default() };
+            lines::Line { label: name.clone(), points, tone }
         };
-        lines::Lines {
+        if moved.is_empty() {
+            return None;
+        }
+        Some(Box::new(lines::Lines {
             title,
             subtitle: String::new(),
             time: "time".into(),
             time_unit: Unit::Nanoseconds,
-            quantity: if to_idle { "more than idle" } else { "memory" }.into(),
+            quantity: "more than idle".into(),
             unit: Unit::Bytes,
             scale: Scale::Linear,
             lines: moved.into_iter().map(line).collect(),
             steps: self.steps.clone(),
-        }
+        }))
     }
 }
 
@@ -237,7 +276,7 @@ fn steps(times: &[f64], groups: &[f64]) -> Vec<Step> {
 pub fn rates(about: About, curves: Vec<(String, Vec<rates::Point>)>) -> rates::Rates {
     let series = curves.into_iter().map(|(label, mut points)| {
         points.sort_by(|a, b| a.offered.total_cmp(&b.offered));
-        rates::Series { label, points }
+        rates::Series { label, points, tone: Tone::default() }
     });
     rates::Rates {
         title: about.title,
@@ -246,33 +285,6 @@ pub fn rates(about: About, curves: Vec<(String, Vec<rates::Point>)>) -> rates::R
         scale: Scale::Auto,
         series: series.collect(),
     }
-}
-
-/// One point of a rate curve: a series at one offered rate, with the range of its rows.
-pub fn rate_point(analysis: &Analysis<'_>) -> Option<rates::Point> {
-    let summary = analysis.summary.as_ref()?;
-    let loaded = analysis.loaded;
-    let total = |name: &str| -> Option<u64> {
-        Some(loaded.column(analysis.series().column(name)?).to_vec().into_iter().fold(0, u64::saturating_add))
-    };
-    let offered = loaded.column(analysis.series().column("offered")?).to_vec();
-    let (sent, lost) = (total("sent")?, total("lost")?);
-    let rows: Vec<f64> = {
-        let column = |name| analysis.series().column(name).map(|c| loaded.column(c).to_vec()).unwrap_or_default();
-        let percent = |(sent, lost): (u64, u64)| 100.0 * lost as f64 / sent.max(1) as f64;
-        column("sent").into_iter().zip(column("lost")).map(percent).collect()
-    };
-    let loss = 100.0 * lost as f64 / sent.max(1) as f64;
-    let range = |values: &[f64], value: f64| {
-        let low = values.iter().copied().fold(value, f64::min);
-        (low, values.iter().copied().fold(value, f64::max))
-    };
-    let (low, high) = range(&rows, loss);
-    Some(rates::Point {
-        offered: *offered.first()? as f64,
-        achieved: rates::Estimate { value: summary.median, low: summary.min as f64, high: summary.max as f64 },
-        loss: rates::Estimate { value: loss, low, high },
-    })
 }
 
 /// Figures over a parameter. Lines that are far apart stand on a logarithmic axis: on another one, those of the fast would all lie on

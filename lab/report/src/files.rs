@@ -1,7 +1,9 @@
-//! Every figure of a report as files: SVG that looks right by itself, and CSV with the numbers that it draws.
+//! Figures as files: each figure of a report as a standalone SVG, and as CSV with the numbers that it draws.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use kizami_recording::folder::what_to_do;
 
 use crate::plot::{Width, theme};
 use crate::report::Report;
@@ -17,7 +19,11 @@ pub fn write(report: &Report, folder: &Path) -> Result<Vec<PathBuf>, String> {
         let svg = theme::standalone(&drawn.figure.render(Width::WIDE));
         for (extension, text) in [("svg", svg), ("csv", drawn.figure.csv())] {
             let path = folder.join(format!("{}.{extension}", drawn.name));
-            fs::write(&path, text).map_err(|e| format!("could not write {}: {e}", path.display()))?;
+            fs::write(&path, text).map_err(|e| {
+                // Part of a figure looks like one.
+                let _ = fs::remove_file(&path);
+                format!("could not write {}: {e}{}", path.display(), what_to_do(&e))
+            })?;
             written.push(path);
         }
     }

@@ -1,28 +1,34 @@
-//! What is most worth knowing about this machine, said in a sentence each.
+//! Findings: the results that matter most for a user of this machine, one sentence each.
 //!
-//! Every candidate looks at the analysed series, and gives a weight: about how many powers of ten the thing is away from
-//! what a user would assume. The heaviest three end a run. Nothing is said that was not measured in it.
+//! Every candidate for a finding reads the analysed series and returns a weight: about how many powers of ten the
+//! measured value is away from what a user would assume. The heaviest three are printed at the end of a run.
+//!
+//! A finding is a fact of one series, or sets two of the same run side by side; it names policy, load and environment of what it
+//! is about, and claims nothing of what ran otherwise. Of a series that was not recorded whole it says so.
 
 use kizami_recording::folder::Series;
 use kizami_recording::quantity::Quantity;
+use kizami_recording::stats::Known;
 use serde::Serialize;
 
-use crate::analysis::Analysis;
+use crate::analysis::{self, Analysis};
+use crate::missing;
 use crate::plot::Unit;
 
-/// See the module.
+/// A result that matters for a user of this machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {
     /// One sentence with the figure.
     pub headline: String,
-    /// What it means for who builds on this machine.
+    /// The consequence for a user who builds on this machine.
     pub meaning: String,
     pub weight: f64,
 }
 
 /// All findings, the heaviest first.
 pub fn find(analyses: &[Analysis<'_>]) -> Vec<Finding> {
-    let candidates = [wake_up, noise, erlang_sleep, ignored, fsync, udp_loss, latency_under_load, first_call];
+    let candidates =
+        [not_recorded, wake_up, noise, erlang_sleep, ignored, fsync, udp_loss, latency_under_load, first_call];
     let mut findings: Vec<Finding> = candidates.iter().filter_map(|candidate| candidate(analyses)).collect();
     findings.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     findings
@@ -36,75 +42,152 @@ fn of<'r, 'a>(analyses: &'r [Analysis<'a>], workload: &'static str) -> impl Iter
     analyses.iter().filter(move |a| a.series().workload == workload && a.summary.is_some())
 }
 
-fn worst(analysis: &Analysis<'_>) -> f64 {
-    analysis.summary.as_ref().map_or(0.0, |s| analysis.scale(s.max as f64))
+/// The maximum, or what it is at least.
+fn worst(analysis: &Analysis<'_>) -> Known<f64> {
+    let max = analysis.summary.as_ref().map_or(Known::Exactly(0), |s| s.max);
+    max.map(|max| analysis.scale(max as f64))
+}
+
+/// A maximum in words: `5.13 ms`, or `at least 5.13 ms`.
+fn up_to(worst: Known<f64>) -> String {
+    match worst {
+        Known::Exactly(worst) => time(worst),
+        bound => format!("at least {}", time(bound.bound())),
+    }
 }
 
 fn median(analysis: &Analysis<'_>) -> f64 {
-    analysis.summary.as_ref().map_or(0.0, |s| analysis.scale(s.median))
+    analysis.summary.as_ref().map_or(0.0, |s| analysis.scale(s.median.bound()))
 }
 
-/// The policy that really ran, and the load.
-fn conditions(series: &Series) -> (String, String) {
-    let effective = |name: &str| series.trials.iter().find_map(|t| t.effective.get(name)).map(|e| e.value.clone());
-    let load = effective("load").map_or_else(|| "without load".to_owned(), |load| format!("under load ({load})"));
-    (effective("policy").unwrap_or_else(|| "other".into()), load)
+/// What really ran.
+#[derive(Debug, PartialEq, Eq)]
+struct Conditions {
+    policy: String,
+    load: String,
+    environment: String,
 }
 
-/// How late a periodic thread wakes at worst, and what a real-time policy changes.
-fn wake_up(analyses: &[Analysis<'_>]) -> Option<Finding> {
-    let by_policy = |wanted: fn(&str) -> bool| {
-        let mine = of(analyses, "wakeup").filter(|a| a.series().environment == "host");
-        mine.filter(|a| wanted(&conditions(a.series()).0)).max_by(|a, b| worst(a).total_cmp(&worst(b)))
-    };
-    let other = by_policy(|p| p == "other")?;
-    let (late, (_, load)) = (worst(other), conditions(other.series()));
-    let period = other.series().params.get("interval").map_or("1ms", String::as_str);
-    let interval = Quantity::Time.parse(period).unwrap_or(1) as f64;
-    let real_time = by_policy(|p| p.starts_with("fifo") || p.starts_with("rr"));
-    let mut meaning = match real_time {
-        Some(fifo) if worst(fifo) < late => {
-            let (policy, load) = conditions(fifo.series());
-            format!("Under {policy} the worst was {} {load}: {:.0} times less.", time(worst(fifo)), late / worst(fifo))
+impl Conditions {
+    fn of(series: &Series) -> Self {
+        let effective = |name: &str| {
+            let mut values: Vec<&str> =
+                series.trials.iter().filter_map(|t| t.effective.get(name)).map(|e| e.value.as_str()).collect();
+            values.sort_unstable();
+            values.dedup();
+            (!values.is_empty()).then(|| values.join(" or "))
+        };
+        Self {
+            policy: effective("policy").unwrap_or_else(|| "other".into()),
+            load: effective("load").map_or_else(|| "without load".to_owned(), |load| format!("under load {load}")),
+            environment: match series.environment.as_str() {
+                "host" => "on the host".into(),
+                other => format!("in {other}"),
+            },
         }
-        Some(fifo) => {
-            let (policy, load) = conditions(fifo.series());
-            format!(
-                "A real-time policy does not help here: under {policy} the worst was {} {load}, so the delay comes from \
-                 below the scheduler (hypervisor, firmware or interrupts).",
-                time(worst(fifo))
-            )
-        }
-        None => String::new(),
-    };
-    if late > interval {
-        meaning = format!("It missed whole periods, one after the other. {meaning}");
     }
+
+    fn is_real_time(&self) -> bool {
+        ["fifo", "rr", "deadline"].iter().any(|policy| self.policy.starts_with(policy))
+    }
+}
+
+/// Samples that were taken and are not among the figures.
+fn not_recorded(analyses: &[Analysis<'_>]) -> Option<Finding> {
+    let mut said = analyses.iter().filter_map(|a| Some((a.series(), missing::sentence(a.series())?)));
+    let (series, sentence) = said.next()?;
+    let others = match said.count() {
+        0 => String::new(),
+        count => format!(" The same is true of {} more.", counted(count, "series")),
+    };
+    let (headline, rest) = sentence.split_once(". ").unwrap_or((sentence.trim_end_matches('.'), ""));
     Some(Finding {
-        headline: format!("An ordinary thread that wakes every {period} came up to {} late {load}.", time(late)),
-        meaning: meaning.trim().to_owned(),
-        weight: (late / 50_000.0).log10().max(0.0) + real_time.map_or(0.0, |f| (late / worst(f)).log10().abs()),
+        headline: format!("{}: {headline}.", series.name),
+        meaning: format!("{rest}{others}"),
+        weight: 10.0,
     })
 }
 
-/// Time that programs do not get although nothing else seems to run.
-fn noise(analyses: &[Analysis<'_>]) -> Option<Finding> {
-    let fact = |a: &Analysis<'_>, name: &str| a.series().fact(&format!("{name}_{}", a.series().part));
-    let longest = of(analyses, "clock-gap").max_by(|a, b| worst(a).total_cmp(&worst(b)))?;
-    let share = |a: &Analysis<'_>| Some(fact(a, "lost_ns")? / fact(a, "elapsed_ns")?);
-    let lost = of(analyses, "clock-gap").filter_map(share).fold(0.0, f64::max);
-    let gap = worst(longest);
+/// How late a periodic thread wakes at worst, beside one of a real-time policy under the same load.
+fn wake_up(analyses: &[Analysis<'_>]) -> Option<Finding> {
+    let conditions = |a: &Analysis<'_>| Conditions::of(a.series());
+    let later = |a: &&Analysis<'_>, b: &&Analysis<'_>| worst(a).bound().total_cmp(&worst(b).bound());
+    let other = of(analyses, "wakeup").filter(|a| conditions(a).policy == "other").max_by(later)?;
+    let (late, Conditions { load, environment, policy }) = (worst(other), conditions(other));
+    let period = other.series().params.get("interval").map_or("1ms", String::as_str);
+    let interval = Quantity::Time.parse(period).unwrap_or(1) as f64;
+    let same = |a: &&Analysis<'_>| {
+        let theirs = conditions(a);
+        let same = (&theirs.load, &theirs.environment) == (&load, &environment);
+        theirs.is_real_time() && same && a.series().params == other.series().params
+    };
+    let real_time = of(analyses, "wakeup").filter(same).max_by(later);
+    let mut meaning = String::new();
+    if late.bound() > interval {
+        meaning.push_str("It missed whole periods, one after the other. ");
+    }
+    if let Some(real_time) = real_time {
+        let (theirs, policy) = (worst(real_time), conditions(real_time).policy);
+        meaning.push_str(&format!(
+            "Under policy {policy} it was {} in the same run and under the same load.",
+            up_to(theirs)
+        ));
+        if theirs.bound() >= late.bound() {
+            meaning
+                .push_str(" What holds both up may lie below the scheduler: the hypervisor, firmware or interrupts.");
+        }
+    }
+    let less =
+        real_time.map_or(0.0, |r| (late.bound() / worst(r).bound().max(1.0)).max(f64::MIN_POSITIVE).log10().abs());
     Some(Finding {
         headline: format!(
-            "A program that never sleeps was held up for {} in one piece, and loses {:.2} % of its time in all.",
-            time(gap),
-            100.0 * lost
+            "A thread under policy {policy} that wakes every {period} came up to {} late {load} {environment}.",
+            up_to(late)
         ),
-        meaning:
-            "No program on this machine can promise to react faster than that, whatever its priority; kizami doctor \
-                  says who is likely to take the time."
-                .into(),
-        weight: (gap / 20_000.0).log10().max(0.0) + (lost * 100.0).max(0.1).log10().max(0.0),
+        meaning: meaning.trim().to_owned(),
+        weight: (late.bound() / 50_000.0).log10().max(0.0) + less,
+    })
+}
+
+/// Time that a program does not get although it never sleeps: the longest piece, and the share of the same series.
+fn noise(analyses: &[Analysis<'_>]) -> Option<Finding> {
+    let longest = of(analyses, "clock-gap").max_by(|a, b| worst(a).bound().total_cmp(&worst(b).bound()))?;
+    let series = longest.series();
+    let fact = |name: &str| series.fact(&format!("{name}_{}", series.part));
+    let share = fact("lost_ns").zip(fact("elapsed_ns")).map(|(lost, elapsed)| lost / elapsed);
+    let lost = share.map_or(String::new(), |share| format!(", and lost {:.2} % of its time in all,", 100.0 * share));
+    let gap = worst(longest);
+    let conditions = Conditions::of(series);
+    let Conditions { policy, load, environment } = &conditions;
+    let place = if series.part.is_empty() { String::new() } else { format!(" ({})", series.part) };
+    let mut meaning = if conditions.is_real_time() {
+        format!("A thread under policy {policy} that reacts faster than that cannot be promised here {load}.")
+    } else {
+        "That is what an ordinary thread has to expect; of a thread with a real-time policy it says nothing.".to_owned()
+    };
+    let real_time = of(analyses, "wakeup").filter(|a| {
+        let theirs = Conditions::of(a.series());
+        theirs.is_real_time() && theirs.environment == *environment
+    });
+    let latest = real_time.max_by(|a, b| worst(a).bound().total_cmp(&worst(b).bound()));
+    if let Some(latest) = latest.filter(|_| !conditions.is_real_time()) {
+        let theirs = Conditions::of(latest.series());
+        let late = up_to(worst(latest));
+        meaning.push_str(&format!(
+            " In the same run one under policy {} woke up to {late} late {}.",
+            theirs.policy, theirs.load
+        ));
+    }
+    meaning.push_str(" kizami doctor says who is likely to take the time.");
+    Some(Finding {
+        headline: format!(
+            "A thread under policy {policy} that never sleeps was held up for {} in one piece{lost} {load} \
+             {environment}{place}.",
+            up_to(gap)
+        ),
+        meaning,
+        weight: (gap.bound() / 20_000.0).log10().max(0.0)
+            + share.map_or(0.0, |s| (s * 100.0).max(0.1).log10().max(0.0)),
     })
 }
 
@@ -114,18 +197,19 @@ fn erlang_sleep(analyses: &[Analysis<'_>]) -> Option<Finding> {
     let plain = series.min_by_key(|a| a.series().requested.len())?;
     let asked = plain.series().params.get("n")?.parse::<f64>().ok()? * 1e6;
     let (middle, most) = (median(plain), worst(plain));
+    let load = Conditions::of(plain.series()).load;
     Some(Finding {
         headline: format!(
-            "timer:sleep({:.0}) takes {} in the Erlang VM, and up to {}.",
+            "timer:sleep({:.0}) takes {} in the Erlang VM {load}, and up to {}.",
             asked / 1e6,
             time(middle),
-            time(most)
+            up_to(most)
         ),
         meaning: format!(
             "The VM counts timers in ticks of a millisecond and rounds up: plan with {} more than asked.",
             time((middle - asked).max(0.0))
         ),
-        weight: 0.4 + ((most - asked) / asked).max(0.01).log10().max(0.0),
+        weight: 0.4 + ((most.bound() - asked) / asked).max(0.01).log10().max(0.0),
     })
 }
 
@@ -158,31 +242,34 @@ fn fsync(analyses: &[Analysis<'_>]) -> Option<Finding> {
     let (durable, plain) = (op("write-fsync")?, op("write"));
     let (middle, most) = (median(durable), worst(durable));
     let times = plain.map_or(String::new(), |p| format!(", {:.0} times a write alone", middle / median(p).max(1.0)));
+    let Conditions { policy, load, environment } = Conditions::of(durable.series());
     Some(Finding {
         headline: format!(
-            "Making 4 KiB durable (write and fsync) takes {}{times}, and up to {}.",
+            "Making 4 KiB durable (write and fsync) takes {}{times}, and up to {}, under policy {policy} {load} {environment}.",
             time(middle),
-            time(most)
+            up_to(most)
         ),
         meaning: "A control loop must not wait for the disk: hand the data to another thread.".into(),
-        weight: 0.3 + (most / middle.max(1.0)).log10() / 2.0,
+        weight: 0.3 + (most.bound() / middle.max(1.0)).log10() / 2.0,
     })
 }
 
 /// Where datagrams begin to be lost.
 fn udp_loss(analyses: &[Analysis<'_>]) -> Option<Finding> {
-    let points: Vec<_> = of(analyses, "udp").filter_map(crate::figures::rate_point).collect();
-    let losing = points.iter().filter(|p| p.loss.value > 0.1).min_by(|a, b| a.offered.total_cmp(&b.offered))?;
+    let points = of(analyses, "udp").filter_map(|a| Some((a.series(), analysis::rate_point(a)?)));
+    let losing = points.filter(|(_, p)| p.loss.value > 0.1);
+    let (series, losing) = losing.min_by(|(_, a), (_, b)| a.offered.total_cmp(&b.offered))?;
     let rate = |value| Unit::BitsPerSecond.value(value);
+    let Conditions { policy, load, environment } = Conditions::of(series);
     Some(Finding {
         headline: format!(
-            "UDP over loopback loses {:.1} % of its datagrams at {} offered.",
+            "UDP over loopback loses {:.1} % of its datagrams at {} offered, under policy {policy} {load} {environment}.",
             losing.loss.value,
             rate(losing.offered)
         ),
         meaning:
-            "The receiver's socket buffer overflows while it does not run: a larger SO_RCVBUF or a real-time policy \
-                  for the receiver helps."
+            "The usual reason is that the receiver's socket buffer is full while the receiver does not run: a larger SO_RCVBUF, or a \
+                  real-time policy for the receiver."
                 .into(),
         weight: 0.3 + (losing.loss.value / 1.0).log10().max(0.0) / 2.0,
     })
@@ -193,13 +280,13 @@ fn latency_under_load(analyses: &[Analysis<'_>]) -> Option<Finding> {
     let with =
         |loaded: bool| of(analyses, "os-latency").find(move |a| a.series().requested.contains_key("load") == loaded);
     let (idle, loaded) = (with(false)?, with(true)?);
-    let ratio = worst(loaded) / worst(idle).max(1.0);
+    let ratio = worst(loaded).bound() / worst(idle).bound().max(1.0);
+    let Conditions { policy, load, environment } = Conditions::of(loaded.series());
     Some(Finding {
         headline: format!(
-            "The paper's OS latency is at most {} without load and {} {}.",
-            time(worst(idle)),
-            time(worst(loaded)),
-            conditions(loaded.series()).1
+            "The paper's OS latency was up to {} without load and up to {} {load}, under policy {policy} {environment}.",
+            up_to(worst(idle)),
+            up_to(worst(loaded)),
         ),
         meaning: "The published board had 5 to 13 ms (Linux 2.6) and 21 to 47 ms (2.4) under TCP load.".into(),
         weight: 0.2 + ratio.log10().abs() / 2.0,
@@ -212,11 +299,11 @@ fn first_call(analyses: &[Analysis<'_>]) -> Option<Finding> {
     let candidates = ["sum", "fib", "pipe-rtt", "ctx-ring"].iter().flat_map(|w| of(analyses, w));
     let most = candidates.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
     let times = ratio(most);
+    let Conditions { policy, load, environment } = Conditions::of(most.series());
     (times > 2.0).then(|| Finding {
         headline: format!(
-            "The first call of {} ({}) took {}, {times:.0} times the usual {}.",
+            "The first call of {} {environment} (policy {policy}, {load}) took {}, {times:.0} times the usual {}.",
             most.series().workload,
-            most.series().environment,
             time(most.scale(most.cold.unwrap_or(0) as f64)),
             time(median(most))
         ),
@@ -226,7 +313,7 @@ fn first_call(analyses: &[Analysis<'_>]) -> Option<Finding> {
 }
 
 fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("{count} {what}") } else { format!("{count} {what}s") }
+    if count == 1 || what.ends_with('s') { format!("{count} {what}") } else { format!("{count} {what}s") }
 }
 
 /// `why` as a sentence of its own, or nothing.
@@ -237,3 +324,7 @@ fn sentence(why: &str) -> String {
         None => String::new(),
     }
 }
+
+#[cfg(test)]
+#[path = "findings_tests.rs"]
+mod tests;

@@ -3,12 +3,14 @@
 //! [`Report::new`] reads a recording once into data; [`html::page`] and [`text::write`] show it, [`files::write`] saves
 //! its figures. [`plot`] draws.
 
-mod across;
 mod analysis;
 mod figures;
 pub mod files;
 mod findings;
 pub mod html;
+mod measure;
+pub mod missing;
+mod moments;
 pub mod numbers;
 pub mod plot;
 mod report;

@@ -1,4 +1,4 @@
-//! How the tables write numbers: one unit for a whole column, as the papers do, three significant digits.
+//! Numbers in tables: one unit for a whole column, as in the papers, and three significant digits.
 
 use crate::plot::Unit;
 

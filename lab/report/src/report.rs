@@ -1,17 +1,19 @@
-//! A report: everything that a recording says, as data. The page and the terminal only show it.
+//! A report: the content of a recording, as data. The page and the terminal only show it.
 
 use std::path::Path;
 
 use kizami_recording::folder::{Loaded, Reader, Recording};
+use kizami_recording::formats::ENVIRONMENT;
 use kizami_recording::stats::Options;
 use kizami_studies::{Judgement, Selector, Study};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
 use crate::findings::{self, Finding};
+use crate::plot::{Figure, palette};
 use crate::section::{self, Section};
 
-/// What the doctor found at the start of the run, as it is kept beside the recording.
+/// One finding of the doctor at the start of the run, as it is kept beside the recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Diagnosis {
     pub check: String,
@@ -25,7 +27,7 @@ pub struct Diagnosis {
 /// The file in the recording that holds them.
 pub const DIAGNOSES_FILE: &str = "doctor.json";
 
-/// A claim with what became of it here.
+/// A claim with its judgement.
 pub struct Judged {
     pub says: String,
     pub source: String,
@@ -42,7 +44,7 @@ pub struct Chapter {
     pub sections: Vec<Section>,
 }
 
-/// See the module.
+/// A recording with its studies, as the page and the terminal show it.
 pub struct Report {
     pub recording: Recording,
     pub damage: Vec<String>,
@@ -57,7 +59,14 @@ impl Report {
         let recording = reader.recording().clone();
         let options = Options { seed: recording.seed, ..Options::default() };
         let analyses: Vec<Analysis<'_>> = reader.series().map(|loaded| Analysis::of(loaded, &options)).collect();
-        let chapters = studies.iter().map(|study| chapter(study, reader, &analyses, &options)).collect();
+        let mut chapters: Vec<Chapter> =
+            studies.iter().map(|study| chapter(study, reader, &analyses, &options)).collect();
+        let sections = chapters.iter_mut().flat_map(|chapter| &mut chapter.sections);
+        let mut figures: Vec<&mut dyn Figure> = sections
+            .flat_map(|section| &mut section.figures)
+            .map(|drawn| &mut *drawn.figure as &mut dyn Figure)
+            .collect();
+        palette::paint(&mut figures);
         Self {
             damage: reader.damage().iter().map(ToString::to_string).collect(),
             diagnoses: diagnoses(reader.folder()),
@@ -65,6 +74,12 @@ impl Report {
             chapters,
             recording,
         }
+    }
+
+    /// Whether another tool took the samples: of the machine nothing is known but what its files say.
+    pub fn is_imported(&self) -> bool {
+        let series = &self.recording.series;
+        !series.is_empty() && series.iter().all(|series| series.environment == ENVIRONMENT)
     }
 
     /// All drawings with their names.
@@ -88,7 +103,7 @@ fn chapter(study: &Study, reader: &Reader, analyses: &[Analysis<'_>], options: &
         paper: study.paper.clone(),
         about: study.about.trim().to_owned(),
         claims: study.claims.iter().map(claim).collect(),
-        sections: study.groups.iter().filter_map(|g| section::build(study, g, analyses, options)).collect(),
+        sections: study.groups.iter().filter_map(|g| section::build(study, g, analyses)).collect(),
     }
 }
 

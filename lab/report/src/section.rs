@@ -1,13 +1,15 @@
-//! One section of the report: a group of a study with what was measured for it.
+//! A section of the report: a group of a study, with the series that were measured for it.
 //!
-//! Its tables are made in [`crate::tables`]; here it is decided which figures stand in it, and which series in each.
+//! [`crate::tables`] makes the tables of a section; this module chooses its figures, and the series in each.
 
 use kizami_recording::folder::{Measured, Series};
-use kizami_recording::stats::{self, Options};
-use kizami_studies::{Figure as Wanted, Group, Row, Statistic, Study};
+use kizami_recording::stats::{self, Known};
+use kizami_studies::{Figure as Wanted, Group, Statistic, Study};
 
-use crate::analysis::Analysis;
+use crate::analysis::{self, Analysis};
 use crate::figures::{self, About, Entry};
+use crate::measure::Measure;
+use crate::missing;
 use crate::numbers::whole;
 use crate::plot::{Figure, Unit, boxes, cumulative, lines, rates, ratios};
 use crate::settings;
@@ -23,7 +25,7 @@ pub struct Drawn {
     pub settings: String,
 }
 
-/// See the module.
+/// A group of a study, as its tables and figures.
 pub struct Section {
     /// `study-group`.
     pub id: String,
@@ -31,28 +33,16 @@ pub struct Section {
     pub about: String,
     pub tables: Vec<Table>,
     pub figures: Vec<Drawn>,
-    /// What was in force for all of its series.
+    /// The settings in force for all of its series.
     pub settings: Vec<(String, String)>,
-    /// Everything that was in force, by row.
+    /// All settings in force, by row.
     pub each: Vec<(String, String)>,
-    /// What was asked for and did not take effect.
+    /// The requested settings that did not take effect, and what of the samples was not recorded.
     pub refused: Vec<String>,
 }
 
-/// A row with its series, analysed.
-pub(crate) struct Measure<'r, 'a> {
-    pub row: &'r Row,
-    pub analysis: &'r Analysis<'a>,
-}
-
-impl<'a> Measure<'_, 'a> {
-    pub(crate) fn series(&self) -> &'a Series {
-        self.analysis.series()
-    }
-}
-
 /// Builds the section of `group`; `None` when nothing of it was measured or published.
-pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>], options: &Options) -> Option<Section> {
+pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>]) -> Option<Section> {
     let series: Vec<&Series> = analyses.iter().map(Analysis::series).collect();
     let rows = group.rows(&study.name, &series);
     let measures: Vec<Measure<'_, '_>> =
@@ -61,9 +51,11 @@ pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>], options: &
         return unmeasured(study, group);
     }
     let shown: Vec<&Series> = measures.iter().map(Measure::series).collect();
-    let (in_force, refused) = settings::in_force(&shown);
+    let (in_force, mut refused) = settings::in_force(&shown);
+    let label = |m: &Measure<'_, '_>| Some(format!("{}: {}", m.row.label, missing::sentence(m.series())?));
+    refused.extend(measures.iter().filter_map(label));
     let id = format!("{}-{}", study.name, group.id);
-    let figures = Figures { id: &id, study, group, measures: &measures, settings: caption(&in_force, &shown), options };
+    let figures = Figures { id: &id, study, group, measures: &measures, settings: caption(&in_force, &shown) };
     Some(Section {
         figures: figures.all(),
         tables: tables::of(study, group, &measures),
@@ -83,7 +75,6 @@ struct Figures<'s, 'r, 'a> {
     group: &'s Group,
     measures: &'s [Measure<'r, 'a>],
     settings: String,
-    options: &'s Options,
 }
 
 impl<'r, 'a> Figures<'_, 'r, 'a> {
@@ -113,7 +104,11 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
     /// One figure for each unit, and for box plots of workloads whose times are orders of magnitude apart, one each.
     fn distributions(&self, wanted: Wanted) -> Vec<Box<dyn Figure>> {
         let mut sets: Vec<Vec<&Measure<'r, 'a>>> = Vec::new();
-        for measure in self.measures.iter().filter(|m| m.analysis.summary.is_some()) {
+        let is_drawn = |m: &&Measure<'r, 'a>| {
+            // What is kept as counts has no order.
+            m.analysis.summary.is_some() && (wanted != Wanted::Trials || !m.series().counted)
+        };
+        for measure in self.measures.iter().filter(is_drawn) {
             let belongs = |set: &&mut Vec<&Measure<'r, 'a>>| {
                 set[0].analysis.unit() == measure.analysis.unit()
                     && (wanted == Wanted::Box || set[0].series().workload == measure.series().workload)
@@ -171,10 +166,16 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
             [one] => kizami_workloads::find(one).map_or(*one, |w| w.title).to_owned(),
             _ => self.group.title.clone(),
         };
-        let samples: u64 = set.iter().filter_map(|m| m.analysis.summary.as_ref()).map(|s| s.count).sum();
+        let summaries = || set.iter().filter_map(|m| m.analysis.summary.as_ref());
+        let samples: u64 = summaries().map(|s| s.count - s.beyond).sum();
+        let absent: u64 = summaries().map(|s| s.beyond.saturating_add(s.lost)).fold(0, u64::saturating_add);
+        let absent = match absent {
+            0 => String::new(),
+            absent => format!("; {} more lie beyond their limits, or were lost, and are not drawn", whole(absent)),
+        };
         About {
             title: format!("{subject}: {what}"),
-            subtitle: format!("{} samples of {} series", whole(samples), set.len()),
+            subtitle: format!("{} samples of {} series{absent}", whole(samples), set.len()),
             quantity: quantity(set[0].analysis.unit()).into(),
         }
     }
@@ -201,7 +202,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
     fn rates(&self) -> Vec<Box<dyn Figure>> {
         let mut curves: Vec<(String, Vec<rates::Point>)> = Vec::new();
         for measure in self.measures {
-            let Some(point) = figures::rate_point(measure.analysis) else { continue };
+            let Some(point) = analysis::rate_point(measure.analysis) else { continue };
             // What is left of the label without the rate tells the curves apart.
             let label: Vec<&str> = measure.row.label.split(", ").filter(|word| !word.starts_with("rate ")).collect();
             let label = label.join(", ");
@@ -246,11 +247,11 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
                 sets.push((unit, Vec::new()));
                 sets.len() - 1
             });
-            let Some(figure) = statistic.of(summary) else { continue };
+            let Some(figure) = statistic.of(summary).and_then(Known::exactly) else { continue };
             let point = (at, measure.analysis.scale(figure));
             match sets[set].1.iter_mut().find(|line| line.label == label) {
                 Some(line) => line.points.push(point),
-                None => sets[set].1.push(lines::Line { label, points: vec![point] }),
+                None => sets[set].1.push(lines::Line { label, points: vec![point], ..lines::Line::default() }),
             }
         }
         let draw = |(unit, mut drawn): (Unit, Vec<lines::Line>)| -> Box<dyn Figure> {
@@ -271,14 +272,13 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
         let rows: Vec<ratios::Row> = pairs(self.measures, first)
             .iter()
             .map(|(ours, theirs)| {
-                let comparison = compare(ours, theirs, self.options);
+                let comparison = compare(ours, theirs);
                 ratios::Row {
                     label: ours.row.label.replace(&format!(", {first}"), ""),
                     sublabel: format!("to {}", theirs.series().environment),
-                    ratio: comparison.ok().map(|c| ratios::Ratio {
-                        value: c.ratio,
-                        low: c.interval.low,
-                        high: c.interval.high,
+                    ratio: comparison.ok().and_then(|c| {
+                        let interval = c.support?.interval;
+                        Some(ratios::Ratio { value: c.ratio, low: interval.low, high: interval.high })
                     }),
                 }
             })
@@ -342,14 +342,10 @@ fn pairs<'m, 'r, 'a>(measures: &'m [Measure<'r, 'a>], first: &str) -> Vec<(&'m M
     pairs
 }
 
-fn compare(
-    ours: &Measure<'_, '_>,
-    theirs: &Measure<'_, '_>,
-    options: &Options,
-) -> Result<stats::Comparison, stats::Incomparable> {
+fn compare(ours: &Measure<'_, '_>, theirs: &Measure<'_, '_>) -> Result<stats::Comparison, stats::Incomparable> {
     let (a, b) = (ours.analysis.loaded.trial_values(), theirs.analysis.loaded.trial_values());
     let a: Vec<&dyn stats::Samples> = a.iter().map(|v| &**v as &dyn stats::Samples).collect();
     let b: Vec<&dyn stats::Samples> = b.iter().map(|v| &**v as &dyn stats::Samples).collect();
     let design = ours.analysis.loaded.design_with(&theirs.analysis.loaded);
-    stats::compare(&a, &b, design, stats::compare::Measure::Median, options)
+    stats::compare(&a, &b, design, stats::compare::Measure::Median)
 }

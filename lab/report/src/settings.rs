@@ -1,7 +1,7 @@
 //! The settings under which series were measured, in words short enough to stand under a figure.
 //!
-//! What is the same for all series of a section is said once; what differs is in the rows' labels, except where a
-//! setting that was asked for did not take effect: that is said for each.
+//! A value that is the same for all series of a section is written once; values that differ are in the labels of the
+//! rows. A requested setting that did not take effect is written for each series.
 
 use kizami_recording::folder::Series;
 
@@ -78,7 +78,8 @@ pub fn cost(series: &[&Series]) -> String {
     let mut recording = facts("recording_ns");
     recording.sort_by(f64::total_cmp);
     if let Some(beyond) = recording.get(recording.len() / 2) {
-        words.push(format!("recording {beyond:.1} ns"));
+        // Earlier versions wrote a difference of two times that varied more than it.
+        words.push(format!("recording {:.1} ns", beyond.max(0.0)));
     }
     for (name, what) in [("allocations", "allocations"), ("major_faults", "page faults from disk")] {
         let counts = facts(name);

@@ -1,13 +1,13 @@
-//! A table as data: what the terminal, the HTML page and CSV show alike.
+//! A table as data, for the terminal, the HTML page and CSV.
 
 use serde::Serialize;
 
-/// See the module.
+/// A table.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Table {
     pub headers: Vec<Header>,
     pub rows: Vec<Row>,
-    /// What the columns mean, where the headers cannot say it.
+    /// An explanation of the columns, where their headers are not enough.
     pub note: String,
 }
 
@@ -31,7 +31,7 @@ pub enum RowKind {
     Measured,
     /// A figure from a paper.
     Published,
-    /// What was asked for and did not happen: the label and the reason only.
+    /// A requested series that was not measured: the label and the reason only.
     Missing,
 }
 

@@ -1,4 +1,4 @@
-//! The report in a terminal: the same findings, claims and tables, and box plots of block characters.
+//! The report in a terminal: the findings, claims and tables of the page, and box plots of block characters.
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, presets};

@@ -1,4 +1,4 @@
-//! The frame of the page: its head, and how it looks.
+//! The frame of the page: its head and its style sheet.
 
 use crate::plot::theme;
 
@@ -51,10 +51,15 @@ nav ul ul a:hover{text-decoration:underline}
 .holds .verdict{color:var(--k-8)}
 .fails .verdict{color:var(--k-warn)}
 .open .verdict{color:var(--k-muted)}
-.scroll{overflow-x:auto;margin:14px -20px;padding:0 20px}
+.scroll{overflow-x:auto;margin:14px -20px;padding:0 20px;scrollbar-width:thin;
+ background:linear-gradient(to right,var(--k-paper) 50%,transparent) 0 0/48px 100% no-repeat local,
+ linear-gradient(to left,var(--k-paper) 50%,transparent) 100% 0/48px 100% no-repeat local,
+ linear-gradient(to right,var(--k-axis),transparent) 0 0/20px 100% no-repeat scroll,
+ linear-gradient(to left,var(--k-axis),transparent) 100% 0/20px 100% no-repeat scroll}
 table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums;min-width:100%}
 th,td{padding:5px 10px;text-align:left;vertical-align:baseline;white-space:nowrap}
-th:first-child{padding-left:0;position:sticky;left:0;background:var(--k-paper)}
+th:first-child{padding-left:0}
+.scroll tbody th:first-child{white-space:normal;min-width:10em}
 thead th{font-size:12.5px;font-weight:600;color:var(--k-muted);border-bottom:1px solid var(--k-axis)}
 tbody th{font-weight:500}
 tbody tr{border-top:1px solid var(--k-grid)}
@@ -71,8 +76,15 @@ dl{display:grid;grid-template-columns:minmax(120px,auto) 1fr;gap:2px 18px;font-s
 dt{color:var(--k-muted)}dd{margin:0;overflow-wrap:anywhere}
 footer{margin-top:72px;border-top:1px solid var(--k-grid);padding-top:28px;font-size:14.5px}
 @media (max-width:600px){body{padding:0 16px 60px}header{padding-top:28px}.claims li{grid-template-columns:1fr;gap:0}
- th:first-child{position:static;white-space:normal;min-width:128px}.scroll{margin:14px -16px;padding:0 16px}
- dl{grid-template-columns:1fr}dd{margin-bottom:6px}}
+ .scroll{margin:14px -16px;padding:0 16px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}
+ .scroll tbody th:first-child{min-width:104px}
+ .wide,.wide thead,.wide tbody{display:block}.wide thead tr{display:block}.wide thead th:not(:first-child){display:none}
+ .wide thead th{display:block}.wide tbody tr{display:grid;grid-template-columns:repeat(3,1fr);gap:7px 14px;padding:9px 0}
+ .wide th,.wide td{padding:0}.wide tbody th{grid-column:1/-1;font-weight:600}.wide td{text-align:left}.wide td:empty{display:none}
+ .wide td::before{content:attr(data-of);display:block;font-size:11.5px;line-height:1.3;color:var(--k-muted)}
+ .wide tbody .published{display:flex;flex-wrap:wrap;justify-content:flex-end;gap:0 14px;padding:0 0 5px;border:0}
+ .wide .published th{flex:1 1 60%;font-weight:400;padding-left:14px}.wide .published td::before{display:inline;margin-right:5px}
+ .wide .missing td{grid-column:1/-1}.wide .missing td::before{display:none}}
 @media print{nav,details{display:none}body{max-width:none}}
 ";
 

@@ -1,8 +1,9 @@
-//! The pieces of the page that are not figures: findings, claims, tables, what the doctor said.
+//! Parts of the page that are not figures: findings, claims, tables, the doctor's diagnoses.
 
 use kizami_studies::Verdict;
 
 pub(super) use crate::plot::escape;
+use crate::plot::text_width;
 use crate::report::{Diagnosis, Judged, Report};
 use crate::table::{RowKind, Table};
 
@@ -52,6 +53,25 @@ pub fn claims(claims: &[Judged]) -> String {
     format!("<div class=\"claims\"><h3>Does it hold here? {holding} of {} do</h3><ul>{rows}</ul></div>", claims.len())
 }
 
+/// Whether a telephone, 390 pixels wide, has no room for the columns of `table` beside each other. There each row becomes a
+/// block, with the names of the columns beside its figures.
+fn is_wide(table: &Table) -> bool {
+    /// What the margins of a telephone's page leave, and what the padding of a cell takes.
+    const ROOM: f64 = 358.0;
+    const PADDING: f64 = 20.0;
+    /// The font size, and how much wider than the known metrics the widest font of the page is.
+    const SIZE: f64 = 14.0 * 1.15;
+    /// The first column breaks its lines.
+    const FIRST: f64 = 124.0;
+    let figures = 1..table.headers.len();
+    let column = |index: usize| {
+        let rows = table.rows.iter().filter(|row| row.kind != RowKind::Missing);
+        let cells = rows.filter_map(|row| row.cells.get(index)).chain([&table.headers[index].text]);
+        PADDING + cells.map(|cell| text_width(cell, SIZE)).fold(0.0, f64::max)
+    };
+    FIRST + figures.map(column).sum::<f64>() > ROOM
+}
+
 pub fn table(table: &Table) -> String {
     let class = |number: bool| if number { " class=\"n\"" } else { "" };
     let head: String = table
@@ -78,7 +98,7 @@ pub fn table(table: &Table) -> String {
             .enumerate()
             .map(|(index, (cell, header))| match index {
                 0 => format!("<th scope=\"row\">{}</th>", escape(cell)),
-                _ => format!("<td{}>{}</td>", class(header.number), escape(cell)),
+                _ => format!("<td{} data-of=\"{}\">{}</td>", class(header.number), escape(&header.text), escape(cell)),
             })
             .collect();
         format!("<tr{kind}>{cells}</tr>")
@@ -88,7 +108,10 @@ pub fn table(table: &Table) -> String {
         "" => String::new(),
         note => format!("<p class=\"note\">{}</p>", escape(note)),
     };
-    format!("<div class=\"scroll\"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}")
+    let wide = if is_wide(table) { " class=\"wide\"" } else { "" };
+    format!(
+        "<div class=\"scroll\" tabindex=\"0\"><table{wide}><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}"
+    )
 }
 
 pub fn diagnoses(diagnoses: &[Diagnosis]) -> String {
@@ -124,20 +147,27 @@ pub fn facts(pairs: &[(String, String)]) -> String {
     format!("<dl>{}</dl>", pairs.iter().map(row).collect::<String>())
 }
 
+/// What the notes of a recording are about.
+fn noted(report: &Report) -> &'static str {
+    if report.is_imported() { "What is known less exactly" } else { "What could not be done" }
+}
+
 pub fn footer(report: &Report) -> String {
-    let recording = &report.recording;
+    let (recording, imported) = (&report.recording, report.is_imported());
+    let cost =
+        if imported { "" } else { "The time of taking the time is measured in the same run and not subtracted. " };
     let mut pairs: Vec<(String, String)> = vec![
         ("command".into(), recording.command.join(" ")),
         ("seed of the order and of the intervals".into(), recording.seed.to_string()),
-        ("trials, in shuffled order".into(), recording.order.len().to_string()),
+        (if imported { "trials" } else { "trials, in shuffled order" }.into(), recording.order.len().to_string()),
     ];
     pairs.extend(recording.tools.iter().map(|(name, version)| (name.clone(), version.clone())));
     let notes: String = recording.notes.iter().map(|n| format!("<li>{}</li>", escape(n))).collect();
-    let notes = if notes.is_empty() { notes } else { format!("<h3>What could not be done</h3><ul>{notes}</ul>") };
+    let notes = if notes.is_empty() { notes } else { format!("<h3>{}</h3><ul>{notes}</ul>", noted(report)) };
     format!(
-        "<footer><h2>About this run</h2>{notes}{}<p class=\"note\">Nothing is dropped as an outlier. The time of taking \
-         the time is measured in the same run and not subtracted. AVG is the mean, VAR and STDEV divide by n − 1, \
-         quartiles are type 7, tail percentiles nearest rank, intervals 95 % by block bootstrap.</p></footer>",
+        "<footer><h2>About this run</h2>{notes}{}<p class=\"note\">Nothing is dropped as an outlier. {cost}AVG is the mean, VAR and STDEV divide by n − 1, \
+         quartiles are type 7, tail percentiles nearest rank; intervals are 95 % and follow the dependence of neighbouring \
+         samples.</p></footer>",
         facts(&pairs)
     )
 }
@@ -145,6 +175,23 @@ pub fn footer(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_that_is_too_wide_for_a_telephone_names_its_columns_in_every_row() {
+        let mut wide = Table::new(&["times in ns"], &["AVG", "MAX", "VAR ns²", "STDEV", "median", "p99", "p99.9", "n"]);
+        wide.push(
+            RowKind::Measured,
+            std::iter::once("ctx-ring".to_owned()).chain((0..8).map(|i| format!("12 345 67{i}"))),
+        );
+        let html = table(&wide);
+        assert!(html.contains("<table class=\"wide\">"), "{html}");
+        for (index, header) in wide.headers.iter().enumerate().skip(1) {
+            assert!(html.contains(&format!("data-of=\"{}\">12 345 67{}<", header.text, index - 1)), "{html}");
+        }
+        let mut narrow = Table::new(&["times in ms"], &["AVG", "MAX"]);
+        narrow.push(RowKind::Measured, ["messages, groups 1".to_owned(), "22.5".to_owned(), "36.4".to_owned()]);
+        assert!(table(&narrow).contains("<table><thead>"));
+    }
 
     #[test]
     fn text_from_a_recording_is_text_in_the_page() {

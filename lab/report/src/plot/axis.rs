@@ -1,8 +1,8 @@
-//! One axis: from values to positions, with ticks at round numbers.
+//! An axis: positions for values, with ticks at round numbers.
 //!
-//! Invariants: a position is finite and inside the axis for every value, also for those that do not fit; an axis has a
-//! range above zero whatever data it was fitted to; on a logarithmic axis zero has a place of its own at the low end,
-//! apart from the smallest positive value, because a sample of 0 ns is a sample.
+//! Invariants: every value has a finite position inside the axis, also a value outside of the axis's range; the range
+//! is wider than zero for any data; on a logarithmic axis zero has a place of its own at the low end, apart from the
+//! smallest positive value, because a sample of 0 ns is a sample.
 
 use super::units::Unit;
 

@@ -1,27 +1,19 @@
 //! Box plots, one row a series, with every sample beyond the whiskers drawn and the largest one named.
 //!
 //! A row's box is the middle half of the samples, its thick line the median, its ring the mean. Whiskers and quartiles
-//! are given, not computed. Dots that would fall on the same half pixel are drawn once, which leaves the picture as it
-//! is and the file small: ten million samples cost at most two dots a pixel. A published result stands below the box it
-//! belongs to, as a diamond at its average and a bar to its maximum.
+//! are given, not computed. Dots that would fall on the same half pixel are drawn once. The picture is the same and the
+//! file stays small: ten million samples cost at most two dots a pixel. A published result stands below its measured
+//! box, as a diamond at its average and a bar to its maximum.
 
 use super::axis::{Axis, Extent};
+use super::csv::Table;
+use super::figure::{Figure, Width};
 use super::frame::{self, Area, LABEL, SMALL};
 use super::key::{self, Mark};
-pub use super::spread::{Group, Published, Row, Spread};
-use super::svg::{Path, Svg};
-use super::{Figure, Scale, Table, Unit, Width, half_pixel, terminal, text, theme};
-
-#[derive(Clone, Debug)]
-pub struct BoxPlot {
-    pub title: String,
-    pub subtitle: String,
-    /// What the values are, for the axis: "execution time".
-    pub quantity: String,
-    pub unit: Unit,
-    pub scale: Scale,
-    pub groups: Vec<Group>,
-}
+pub use super::spread::{BoxPlot, Group, Published, Row, Spread};
+use super::svg::{Path, Svg, half_pixel};
+use super::tone::Tone;
+use super::{terminal, text};
 
 const BOX: f64 = 17.0;
 /// From the middle of a box to the middle of the published mark below it.
@@ -43,7 +35,7 @@ impl BoxPlot {
     fn describe(&self) -> String {
         let mut out = String::from("Box plots.");
         for row in self.rows() {
-            match (&row.spread, row.max()) {
+            match (&row.spread, row.written_max(self.unit)) {
                 (Some(s), Some(max)) => out.push_str(&format!(
                     " {} {}: median {}, middle half {} to {}, maximum {}.",
                     row.label,
@@ -51,9 +43,9 @@ impl BoxPlot {
                     self.unit.value(s.median),
                     self.unit.value(s.q1),
                     self.unit.value(s.q3),
-                    self.unit.value(max)
+                    max
                 )),
-                _ => out.push_str(&format!(" {}: no samples.", row.label)),
+                _ => out.push_str(&format!(" {}: {}.", row.label, row.without_box())),
             }
         }
         out
@@ -63,33 +55,39 @@ impl BoxPlot {
     fn draw_row(&self, svg: &mut Svg, row: &Row, axis: &Axis, layout: &Layout, y: f64) -> f64 {
         let middle = if layout.stacked {
             let mut below = y + 16.0;
-            svg.text_with_title("k-l k-halo", 0.0, below - 3.0, &text::fit(&row.label, LABEL, svg.width()), &row.label);
+            svg.text_with_title(
+                "k-l k-halo",
+                0.0,
+                below - 3.0,
+                &text::fit_name(&row.label, LABEL, svg.width()),
+                &row.label,
+            );
             if !row.sublabel.is_empty() {
                 let beside = text::width(&row.label, LABEL) + 10.0;
                 if beside + text::width(&row.sublabel, SMALL) <= svg.width() {
                     svg.text("k-s k-halo", beside, below - 3.0, &row.sublabel);
                 } else {
                     below += 15.0;
-                    let cut = text::fit(&row.sublabel, SMALL, svg.width());
+                    let cut = text::fit_name(&row.sublabel, SMALL, svg.width());
                     svg.text_with_title("k-s k-halo", 0.0, below - 3.0, &cut, &row.sublabel);
                 }
             }
             below + 4.0 + BOX / 2.0
         } else {
-            let cut = text::fit(&row.label, LABEL, layout.label_room);
+            let cut = text::fit_name(&row.label, LABEL, layout.label_room);
             let middle = y + if row.sublabel.is_empty() { 15.0 } else { 18.0 };
             if row.sublabel.is_empty() {
                 svg.text_with_title("k-l", 0.0, middle + 4.5, &cut, &row.label);
             } else {
                 svg.text_with_title("k-l", 0.0, middle - 3.0, &cut, &row.label);
-                let cut = text::fit(&row.sublabel, SMALL, layout.label_room);
+                let cut = text::fit_name(&row.sublabel, SMALL, layout.label_room);
                 svg.text_with_title("k-s", 0.0, middle + 12.0, &cut, &row.sublabel);
             }
             middle
         };
         match &row.spread {
             Some(spread) => self.draw_box(svg, row, spread, axis, middle),
-            None => svg.text("k-s k-halo", layout.area.left + 6.0, middle + 4.0, "no samples"),
+            None => svg.text("k-s k-halo", layout.area.left + 6.0, middle + 4.0, row.without_box()),
         }
         let mut bottom = middle + BOX / 2.0 + 5.0;
         if let Some(published) = &row.published {
@@ -99,8 +97,9 @@ impl BoxPlot {
     }
 
     fn draw_box(&self, svg: &mut Svg, row: &Row, s: &Spread, axis: &Axis, y: f64) {
-        let tone = theme::tone(row.tone);
+        let tone = row.tone;
         let max = row.max().unwrap_or(s.high_whisker);
+        let written = row.written_max(self.unit).unwrap_or_default();
         svg.open(&format!(
             "{} {}: median {}, mean {}, middle half {} to {}, maximum {}, {} samples beyond the whiskers",
             row.label,
@@ -109,7 +108,7 @@ impl BoxPlot {
             self.unit.value(s.mean),
             self.unit.value(s.q1),
             self.unit.value(s.q3),
-            self.unit.value(max),
+            written,
             row.outliers.len()
         ));
         for path in dots(&row.outliers, axis, y) {
@@ -131,7 +130,7 @@ impl BoxPlot {
         if !row.outliers.is_empty() {
             svg.circle(&format!("k-f{tone}"), axis.at(max), y, 2.0);
         }
-        svg.text("k-halo", axis.at(max) + 8.0, y + 4.0, &self.unit.value(max));
+        svg.text("k-halo", axis.at(max) + 8.0, y + 4.0, &written);
         svg.close();
     }
 
@@ -190,13 +189,14 @@ impl Figure for BoxPlot {
         let mut label_room: f64 = 0.0;
         for row in self.rows() {
             extent.extend(row.values());
-            if let Some(max) = row.max() {
-                max_room = max_room.max(text::width(&self.unit.value(max), SMALL) + 10.0);
+            if let Some(max) = row.written_max(self.unit) {
+                max_room = max_room.max(text::width(&max, SMALL) + 10.0);
             }
             label_room = label_room.max(text::width(&row.label, LABEL)).max(text::width(&row.sublabel, SMALL));
         }
         if self.rows().all(|row| row.spread.is_none()) {
-            return frame::no_samples(&self.title, &self.subtitle, width);
+            let why = self.rows().next().map_or("no samples", Row::without_box);
+            return frame::nothing(&self.title, &self.subtitle, width, why);
         }
         // Short labels keep their column on a telephone too.
         let stacked = width.is_narrow() && label_room > width.0 * 0.2;
@@ -215,7 +215,7 @@ impl Figure for BoxPlot {
         for group in &self.groups {
             if !group.heading.is_empty() {
                 y += if y > top { 12.0 } else { 2.0 };
-                let cut = text::fit(&group.heading, LABEL * 1.07, width.0);
+                let cut = text::fit_name(&group.heading, LABEL * 1.07, width.0);
                 rows.text_with_title("k-g k-halo", 0.0, y + 13.0, &cut, &group.heading);
                 y += 21.0;
             }
@@ -228,7 +228,7 @@ impl Figure for BoxPlot {
         let mut y = frame::bottom_axis(&mut svg, area, &axis, spacing, &self.quantity);
         svg.append(rows);
 
-        let tone = theme::tone(self.rows().map(|r| r.tone).next().unwrap_or(0));
+        let tone = self.rows().map(|r| r.tone).next().unwrap_or_default();
         let outliers = self.rows().any(|r| !r.outliers.is_empty());
         let published = self.rows().any(|r| r.published.is_some());
         let mut items = vec![(Mark::Box(tone), "middle half"), (Mark::Median, "median"), (Mark::Mean, "mean")];
@@ -244,6 +244,11 @@ impl Figure for BoxPlot {
 
     fn terminal(&self, columns: usize) -> Option<String> {
         Some(terminal::box_plot(self, columns))
+    }
+
+    fn coloured(&mut self) -> Vec<(&str, &mut Tone)> {
+        let rows = self.groups.iter_mut().flat_map(|group| &mut group.rows);
+        rows.map(|row| (row.label.as_str(), &mut row.tone)).collect()
     }
 
     fn csv(&self) -> String {
@@ -285,7 +290,9 @@ impl Figure for BoxPlot {
 
 #[cfg(test)]
 mod tests {
+    use super::super::axis::Scale;
     use super::super::svg::assert_well_formed;
+    use super::super::units::Unit;
     use super::*;
 
     fn spread(median: f64) -> Spread {
@@ -357,6 +364,20 @@ mod tests {
         ];
         let svg = plot(rows).render(Width::WIDE);
         assert!(svg.contains(">5.43 ms</text>") && svg.contains(">3.00 µs</text>"));
+    }
+
+    #[test]
+    fn what_is_known_from_one_side_only_is_not_drawn_as_if_it_were_known() {
+        let bound = Row { spread: Some(spread(1000.0)), outliers: vec![5_432_000], bound: "≥ ", ..Row::default() };
+        let none = Row { why_none: "its box lies beyond what was recorded", ..Row::default() };
+        let svg = plot(vec![bound, none.clone()]).render(Width::WIDE);
+        assert!(svg.contains(">≥ 5.43 ms</text>") && svg.contains(">its box lies beyond what was recorded</text>"));
+        let alone = plot(vec![none]);
+        assert!(
+            alone.render(Width::WIDE).contains("its box lies beyond")
+                && !alone.render(Width::WIDE).contains("no samples")
+        );
+        assert!(alone.terminal(80).unwrap().contains("its box lies beyond what was recorded"));
     }
 
     #[test]

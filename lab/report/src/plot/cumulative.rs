@@ -1,11 +1,15 @@
-//! Cumulative curves, in two forms: the share of samples up to a value, and its tail, the share above a value on a
-//! logarithmic axis, which answers "how often is this exceeded?" down to the one sample in a million.
+//! Cumulative curves, in two forms. The plain form shows the share of samples up to a value. The tail shows the share
+//! above a value, on a logarithmic axis: how often the value is exceeded, down to one sample in a million.
 
-use super::axis::{Axis, Extent};
+use super::axis::{Axis, Extent, Scale};
+use super::csv::Table;
+use super::figure::{Figure, Width};
 use super::frame::{self, Area, SMALL};
 use super::key::{self, Mark};
-use super::svg::{Path, Svg};
-use super::{Figure, Scale, Table, Unit, Width, half_pixel, labels, text, theme};
+use super::svg::{Path, Svg, half_pixel};
+use super::tone::Tone;
+use super::units::Unit;
+use super::{labels, text};
 
 /// Which way the curves are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +23,7 @@ pub enum Form {
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     pub label: String,
+    pub tone: Tone,
     /// (value, share of samples at or below it), both rising; the last share is 1.
     pub points: Vec<(f64, f64)>,
 }
@@ -83,8 +88,9 @@ impl Cumulative {
         for curve in &self.curves {
             let at = |share: f64| curve.points.iter().find(|p| p.1 >= share).map(|p| self.unit.value(p.0));
             if let (Some(median), Some(p99), Some(max)) = (at(0.5), at(0.99), curve.points.last()) {
-                let max = self.unit.value(max.0);
-                out.push_str(&format!(" {}: half up to {median}, 99 % up to {p99}, all up to {max}.", curve.label));
+                let (max, all) = (self.unit.value(max.0), max.1);
+                let rest = if all < 1.0 - 1e-12 { "all that were recorded" } else { "all" };
+                out.push_str(&format!(" {}: half up to {median}, 99 % up to {p99}, {rest} up to {max}.", curve.label));
             }
         }
         out
@@ -134,14 +140,13 @@ impl Figure for Cumulative {
 
         let curves: Vec<&Curve> = self.curves.iter().filter(|c| !c.points.is_empty()).collect();
         let lines: Vec<Vec<(f64, f64)>> = curves.iter().map(|c| self.steps(c, &x, &y)).collect();
-        let tone = |curve: &Curve| theme::tone(self.curves.iter().position(|c| std::ptr::eq(c, curve)).unwrap_or(0));
         for (curve, line) in curves.iter().zip(&lines) {
-            svg.path(&format!("k-line k-c{}", tone(curve)), &Path::through(line));
+            svg.path(&curve.tone.line(), &Path::through(line));
             if let (Form::Tail, Some(&(x, y))) = (self.form, line.last()) {
-                svg.circle(&format!("k-f{}", tone(curve)), x, y, 2.6);
+                svg.circle(&format!("k-f{}", curve.tone), x, y, 2.6);
             }
         }
-        let names: Vec<(&str, usize)> = curves.iter().map(|c| (c.label.as_str(), tone(c))).collect();
+        let names: Vec<(&str, Tone)> = curves.iter().map(|c| (c.label.as_str(), c.tone)).collect();
         let spots: Vec<_> = lines
             .iter()
             .map(|line| match self.form {
@@ -158,6 +163,14 @@ impl Figure for Cumulative {
             under = key::draw(&mut svg, under + 4.0, &items);
         }
         svg.finish(under, &self.title, &self.describe())
+    }
+
+    fn coloured(&mut self) -> Vec<(&str, &mut Tone)> {
+        self.curves.iter_mut().map(|curve| (curve.label.as_str(), &mut curve.tone)).collect()
+    }
+
+    fn tells_by_colour(&self) -> bool {
+        true
     }
 
     fn csv(&self) -> String {
@@ -191,7 +204,7 @@ mod tests {
 
     fn curve(label: &str, n: usize) -> Curve {
         let points = (1..=n).map(|i| ((i * i) as f64 * 10.0, i as f64 / n as f64)).collect();
-        Curve { label: label.into(), points }
+        Curve { label: label.into(), points, ..Curve::default() }
     }
 
     #[test]
@@ -223,9 +236,9 @@ mod tests {
             for curves in [
                 vec![],
                 vec![Curve::default()],
-                vec![Curve { label: "<".into(), points: vec![(0.0, 1.0)] }],
-                vec![Curve { label: "x".repeat(400), points: vec![(7.0, 1.0)] }, curve("b", 3)],
-                vec![Curve { label: "n".into(), points: vec![(f64::NAN, f64::NAN), (1e300, 1.0)] }],
+                vec![Curve { label: "<".into(), points: vec![(0.0, 1.0)], ..Curve::default() }],
+                vec![Curve { label: "x".repeat(400), points: vec![(7.0, 1.0)], ..Curve::default() }, curve("b", 3)],
+                vec![Curve { label: "n".into(), points: vec![(f64::NAN, f64::NAN), (1e300, 1.0)], ..Curve::default() }],
             ] {
                 let figure = plot(form, curves);
                 assert_well_formed(&figure.render(Width::WIDE));

@@ -1,7 +1,7 @@
-//! What all figures share: the heading, the axes with their grids, and the drawing of no data.
+//! The frame that all figures share: the heading, the axes with their grids, and the drawing for empty data.
 
-use super::Width;
 use super::axis::Axis;
+use super::figure::Width;
 use super::svg::Svg;
 use super::text;
 
@@ -36,11 +36,16 @@ pub fn heading(svg: &mut Svg, title: &str, subtitle: &str) -> f64 {
 
 /// The whole drawing of a figure without data.
 pub fn no_samples(title: &str, subtitle: &str, width: Width) -> String {
+    nothing(title, subtitle, width, "no samples")
+}
+
+/// The whole drawing of a figure in which nothing can be drawn, for the reason `why`.
+pub fn nothing(title: &str, subtitle: &str, width: Width, why: &str) -> String {
     let mut svg = Svg::new(width.0);
     let y = heading(&mut svg, title, subtitle);
     svg.rect("k-band", 0.0, y, width.0, 72.0);
-    svg.text("k-s k-m", width.0 / 2.0, y + 40.0, "no samples");
-    svg.finish(y + 72.0, title, "No samples.")
+    svg.text("k-s k-m", width.0 / 2.0, y + 40.0, why);
+    svg.finish(y + 72.0, title, why)
 }
 
 /// Vertical grid lines and the labels of a horizontal axis below `area`; returns the y under all of it.

@@ -1,48 +1,31 @@
-//! Histograms with a logarithmic count axis, as the real-time community draws latency: the many usual samples must not
-//! hide the one that was late.
+//! Histograms with a logarithmic count axis, the usual form for latency in the real-time community: one late sample
+//! stays visible beside many usual ones.
 //!
-//! The samples come as fine buckets. They are put into drawn bins about four pixels wide; a bin's edge never cuts a
-//! bucket, so counts stay whole numbers and the sum of what is drawn is the number of samples. All series share their
-//! bins. The worst case of each series is marked where it is and named above, which is also the key.
+//! Each series has a row of its own, all with the same axes: bars of several series in one frame cover each other. The
+//! worst case of each series is marked at its place, and named beside the mark.
+//!
+//! The samples come as fine buckets, which are put into drawn bins about four pixels wide. The edge of a bin never cuts
+//! a bucket, so counts stay whole numbers and the drawn counts add up to the number of samples. All series share their
+//! bins.
 
 use super::axis::{Axis, Extent};
-use super::frame::{self, Area, SMALL};
+pub use super::buckets::{Bucket, Histogram, Series};
+use super::csv::Table;
+use super::figure::{Figure, Width};
+use super::frame::{self, Area, LABEL, SMALL};
 use super::svg::{Path, Svg};
-use super::{Figure, Scale, Table, Unit, Width, terminal, text, theme};
-
-/// Samples in `low..high`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bucket {
-    pub low: u64,
-    /// Exclusive.
-    pub high: u64,
-    pub count: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct Series {
-    pub label: String,
-    /// In rising order, without overlap; empty ones may be left out.
-    pub buckets: Vec<Bucket>,
-    /// The largest sample, exact.
-    pub max: u64,
-}
-
-#[derive(Clone, Debug)]
-pub struct Histogram {
-    pub title: String,
-    pub subtitle: String,
-    pub quantity: String,
-    pub unit: Unit,
-    pub scale: Scale,
-    pub series: Vec<Series>,
-    /// A vertical line with a name: a deadline, a period.
-    pub limit: Option<(f64, String)>,
-}
+use super::tone::Tone;
+use super::units::Unit;
+use super::{terminal, text};
 
 /// Width of a drawn bin, in pixels, where the buckets are fine enough.
 const BIN: f64 = 4.0;
-const FLAG: f64 = 18.0;
+/// Height of the name above a row.
+const NAME: f64 = 19.0;
+/// From one row to the name of the next.
+const GAP: f64 = 12.0;
+/// Ticks of the counts in one of several rows.
+const SPACING_ROW: f64 = 26.0;
 
 /// Edges of the drawn bins over `axis`: a regular grid of pixels, each edge that would cut a bucket moved to its low
 /// end.
@@ -81,75 +64,50 @@ fn counts(buckets: &[Bucket], edges: &[f64]) -> Vec<u64> {
 }
 
 impl Histogram {
-    /// The series that have samples, each with its colour, which it keeps when another one is empty.
-    fn drawn(&self) -> Vec<(usize, &Series)> {
-        let with_tone = self.series.iter().enumerate().map(|(i, s)| (theme::tone(i), s));
-        with_tone.filter(|(_, s)| s.buckets.iter().any(|b| b.count > 0)).collect()
+    /// The series that have samples.
+    fn drawn(&self) -> Vec<&Series> {
+        self.series.iter().filter(|s| s.buckets.iter().any(|b| b.count > 0)).collect()
     }
 
     fn describe(&self) -> String {
         let mut out = String::from("Histogram with a logarithmic count axis.");
-        for (_, series) in self.drawn() {
-            let total: u64 = series.buckets.iter().map(|b| b.count).sum();
+        for series in self.drawn() {
             out.push_str(&format!(
-                " {}: {} samples, maximum {}.",
+                " {}: {} samples, {}.",
                 series.label,
-                Unit::Count.value(total as f64),
-                self.unit.value(series.max as f64)
+                Unit::Count.value(series.count() as f64),
+                series.worst(self.unit)
             ));
         }
         out
     }
 
-    /// The names and worst cases above the plot, and the limit among them, one line each, with a thin line down to the
-    /// axis.
-    fn draw_flags(&self, svg: &mut Svg, series: &[(usize, &Series)], axis: &Axis, top: f64, area: Area) {
-        let mut flags: Vec<Flag> = series
-            .iter()
-            .map(|(tone, s)| Flag {
-                at: s.max as f64,
-                name: &s.label,
-                worst: format!("worst {}", self.unit.value(s.max as f64)),
-                line: format!("k-thin k-dash k-c{tone}"),
-                text: format!("k-f{tone} k-halo"),
-            })
-            .collect();
-        flags.extend(self.limit.iter().map(|(at, name)| Flag {
-            at: *at,
-            name,
-            worst: String::new(),
-            line: "k-deadline".into(),
-            text: "k-fw k-halo".into(),
-        }));
-        // The largest on top: the texts stand left of their lines, so that no line goes down through a text.
-        flags.sort_by(|a, b| b.at.total_cmp(&a.at));
-        for (line, flag) in flags.iter().enumerate() {
-            let (x, y) = (axis.at(flag.at), top + line as f64 * FLAG + 12.0);
-            let room = svg.width() - text::width(&flag.worst, SMALL) - 30.0;
-            let parts = [text::fit(flag.name, SMALL, room), flag.worst.clone()];
-            let words = parts.iter().filter(|p| !p.is_empty()).cloned().collect::<Vec<_>>().join(" · ");
-            let width = text::width(&words, SMALL);
-            svg.line(&flag.line, x, y - 10.0, x, area.bottom);
-            let (left, end) = if x - 6.0 - width >= 0.0 {
-                (x - 6.0, " k-e")
-            } else if x + 6.0 + width <= svg.width() {
-                (x + 6.0, "")
-            } else {
-                (0.0, "")
-            };
-            let full = [flag.name, &flag.worst].iter().filter(|p| !p.is_empty()).copied().collect::<Vec<_>>();
-            svg.text_with_title(&format!("{}{end}", flag.text), left, y, &words, &full.join(" · "));
+    /// Draws one row: its bars, and a mark at its worst case.
+    fn draw_row(&self, svg: &mut Svg, series: &Series, bars: &[(f64, f64)], worst: f64, area: Area) {
+        let tone = series.tone;
+        svg.open(&series.label);
+        svg.path(&format!("k-box k-f{tone}"), &Path::through(bars));
+        svg.path(&format!("k-line k-thin k-c{tone}"), &Path::through(bars));
+        svg.close();
+        svg.line(&format!("k-thin k-dash k-c{tone}"), worst, area.top, worst, area.bottom);
+        let words = series.worst(self.unit);
+        // Right of the worst case there is nothing; left of it there are bars, which end below the top of the row.
+        let fits = worst + 6.0 + text::width(&words, SMALL) <= svg.width();
+        let (class, x) = if fits { ("k-halo", worst + 6.0) } else { ("k-halo k-e", worst - 6.0) };
+        svg.text(class, x, area.top + 10.0, &words);
+    }
+
+    /// The limit's line through all rows, with its name above them.
+    fn draw_limit(&self, svg: &mut Svg, axis: &Axis, top: f64, bottom: f64) {
+        if let Some((limit, name)) = &self.limit {
+            let at = axis.at(*limit);
+            svg.line("k-deadline", at, top + 6.0, at, bottom);
+            let cut = text::fit_name(name, SMALL, svg.width() - 12.0);
+            let width = text::width(&cut, SMALL);
+            let (x, end) = if at - 6.0 - width >= 0.0 { (at - 6.0, " k-e") } else { (at + 6.0, "") };
+            svg.text_with_title(&format!("k-fw k-halo{end}"), x, top + 14.0, &cut, name);
         }
     }
-}
-
-/// A name above the plot and the line that goes down from it.
-struct Flag<'a> {
-    at: f64,
-    name: &'a str,
-    worst: String,
-    line: String,
-    text: String,
 }
 
 /// The outline of `counts` over `edges` as steps, from the base line up and back to it.
@@ -186,7 +144,7 @@ impl Figure for Histogram {
             return frame::no_samples(&self.title, &self.subtitle, width);
         }
         let mut extent = Extent::new();
-        for (_, s) in &series {
+        for s in &series {
             let filled = s.buckets.iter().filter(|b| b.count > 0);
             extent.extend(filled.map(|b| b.low as f64).chain([s.max as f64]));
         }
@@ -195,33 +153,49 @@ impl Figure for Histogram {
         }
         let mut svg = Svg::new(width.0);
         let top = frame::heading(&mut svg, &self.title, &self.subtitle);
-        let plot = if width.is_narrow() { 190.0 } else { 230.0 };
-        let flags = (series.len() + usize::from(self.limit.is_some())) as f64 * FLAG + 10.0;
+        let (height, spacing) = match (series.len(), width.is_narrow()) {
+            (1, true) => (190.0, frame::SPACING_Y),
+            (1, false) => (230.0, frame::SPACING_Y),
+            (2 | 3, _) => (104.0, SPACING_ROW),
+            _ => (72.0, SPACING_ROW),
+        };
 
         // The vertical axis needs the counts, the counts need the bins, and the bins need the horizontal axis, whose
         // left end depends on the width of the vertical labels: a count of all samples is as wide as they can get.
-        let most: u64 = series.iter().map(|(_, s)| s.buckets.iter().map(|b| b.count).sum()).max().unwrap_or(1);
-        let widest = Axis::log(0.6, (most as f64).max(10.0), false, Unit::Count, plot, 0.0);
-        let left = frame::left_room(&widest, frame::SPACING_Y);
+        let most: u64 = series.iter().map(|s| s.count()).max().unwrap_or(1);
+        let widest = Axis::log(0.6, (most as f64).max(10.0), false, Unit::Count, height, 0.0);
+        let left = frame::left_room(&widest, spacing);
         let right = width.0 - 10.0;
         let x = Axis::fit(&extent, self.scale, self.unit, left, right);
         let edges = edges(&x, left, right, &self.series);
-        let binned: Vec<Vec<u64>> = series.iter().map(|(_, s)| counts(&s.buckets, &edges)).collect();
+        let binned: Vec<Vec<u64>> = series.iter().map(|s| counts(&s.buckets, &edges)).collect();
         let highest = binned.iter().flatten().copied().max().unwrap_or(1) as f64;
-        let titled = frame::left_title(&mut svg, top, "samples in each bin");
-        let area = Area { left, top: top + titled + flags, right, bottom: top + titled + flags + plot };
-        let y = Axis::log(0.6, (highest * 1.15).max(10.0), false, Unit::Count, area.bottom, area.top);
 
-        frame::left_axis(&mut svg, area, &y, frame::SPACING_Y);
-        self.draw_flags(&mut svg, &series, &x, top + titled, area);
-        for ((tone, _), counts) in series.iter().zip(&binned) {
-            let points = outline(counts, &edges, &x, &y, area.bottom);
-            let fill = if series.len() == 1 { "k-box" } else { "k-area" };
-            svg.path(&format!("{fill} k-f{tone}"), &Path::through(&points));
-            svg.path(&format!("k-line k-thin k-c{tone}"), &Path::through(&points));
+        let top = top + frame::left_title(&mut svg, top, "samples in each bin");
+        let limit_room = if self.limit.is_some() { NAME } else { 0.0 };
+        let mut area = Area { left, top, right, bottom: top + limit_room };
+        for (s, counts) in series.iter().zip(&binned) {
+            let mut row_top = area.bottom + if area.bottom > top + limit_room { GAP } else { 0.0 };
+            if !s.label.is_empty() {
+                let cut = text::fit_name(&s.label, LABEL, width.0 - left);
+                svg.text_with_title("k-l", left, row_top + 13.0, &cut, &s.label);
+                row_top += NAME;
+            }
+            area = Area { left, top: row_top, right, bottom: row_top + height };
+            let y = Axis::log(0.6, (highest * 1.15).max(10.0), false, Unit::Count, area.bottom, area.top);
+            frame::left_axis(&mut svg, area, &y, spacing);
+            frame::grid_down(&mut svg, area, &x, frame::spacing_x(width));
+            svg.line("k-axis", left, area.bottom, right, area.bottom);
+            let bars = outline(counts, &edges, &x, &y, area.bottom);
+            self.draw_row(&mut svg, s, &bars, x.at(s.max as f64), area);
         }
+        self.draw_limit(&mut svg, &x, top, area.bottom);
         let under = frame::bottom_labels(&mut svg, area, &x, frame::spacing_x(width), &self.quantity);
         svg.finish(under, &self.title, &self.describe())
+    }
+
+    fn coloured(&mut self) -> Vec<(&str, &mut Tone)> {
+        self.series.iter_mut().map(|series| (series.label.as_str(), &mut series.tone)).collect()
     }
 
     fn terminal(&self, columns: usize) -> Option<String> {
@@ -241,6 +215,7 @@ impl Figure for Histogram {
 
 #[cfg(test)]
 mod tests {
+    use super::super::axis::Scale;
     use super::super::svg::assert_well_formed;
     use super::*;
 
@@ -264,8 +239,12 @@ mod tests {
     fn no_sample_is_lost_and_no_bucket_is_cut() {
         let fine: Vec<Bucket> = (0..3000).map(|i| bucket(1000 + i * 7, 1007 + i * 7, i % 5)).collect();
         let coarse = vec![bucket(900, 1400, 3), bucket(1400, 9000, 8), bucket(30_000, 90_000, 1)];
-        let series =
-            [fine, coarse].map(|buckets| Series { label: String::new(), max: buckets.last().unwrap().low, buckets });
+        let series = [fine, coarse].map(|buckets| Series {
+            label: String::new(),
+            max: buckets.last().unwrap().low,
+            buckets,
+            ..Series::default()
+        });
         for axis in [
             Axis::linear(0.0, 91_000.0, Unit::Nanoseconds, 0.0, 700.0),
             Axis::log(500.0, 1e5, false, Unit::Nanoseconds, 0.0, 700.0),
@@ -285,9 +264,58 @@ mod tests {
     #[test]
     fn a_single_late_sample_is_seen_and_named() {
         let buckets = vec![bucket(1000, 1010, 1_000_000), bucket(999_000, 1_000_000, 1)];
-        let svg = plot(vec![Series { label: "idle".into(), buckets, max: 999_321 }]).render(Width::WIDE);
-        assert!(svg.contains(">idle · worst 999 µs</text>"));
+        let svg =
+            plot(vec![Series { label: "idle".into(), buckets, max: 999_321, ..Series::default() }]).render(Width::WIDE);
+        assert!(svg.contains(">idle</text>") && svg.contains(">worst 999 µs</text>"));
         assert_well_formed(&svg);
+    }
+
+    /// The y of every row's ground line.
+    fn grounds(svg: &str) -> Vec<f64> {
+        let of = |line: &str| line.split("y1=\"").nth(1)?.split('"').next()?.parse().ok();
+        let mut found: Vec<f64> = svg
+            .lines()
+            .filter(|line| line.starts_with("<line class=\"k-axis\""))
+            .filter(|line| line.split('"').nth(5) == line.split('"').nth(9))
+            .filter_map(of)
+            .collect();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn each_series_has_a_row_of_its_own_on_one_axis() {
+        let one = |i: u64| Series {
+            label: format!("series {i}"),
+            buckets: vec![bucket(1000 + i, 1010 + i, 500), bucket(90_000, 90_100, 1)],
+            max: 90_050,
+            ..Series::default()
+        };
+        for width in [Width::WIDE, Width::NARROW] {
+            let svg = plot((0..8).map(one).collect()).render(width);
+            assert_well_formed(&svg);
+            let grounds = grounds(&svg);
+            assert_eq!(grounds.len(), 8, "{grounds:?}");
+            // The bars of each row end on its own ground, above which lies the ground of the row before.
+            let bars: Vec<&str> = svg.lines().filter(|line| line.contains("k-box")).collect();
+            assert_eq!(bars.len(), 8);
+            for (row, bars) in bars.iter().enumerate() {
+                let path = bars.split("d=\"M").nth(1).unwrap().trim_end_matches("\"/>");
+                let ys: Vec<f64> = path.split('L').map(|p| p.split(' ').nth(1).unwrap().parse().unwrap()).collect();
+                let above = if row == 0 { 0.0 } else { grounds[row - 1] };
+                assert!(ys.iter().all(|y| *y > above && *y <= grounds[row]), "row {row}: {ys:?} in {grounds:?}");
+                assert!(svg.contains(&format!(">series {row}</text>")));
+            }
+            assert_eq!(svg.matches(">10 µs</text>").count(), 1, "one axis for all");
+        }
+    }
+
+    #[test]
+    fn a_maximum_that_is_only_a_bound_is_written_as_one() {
+        let one = Series { buckets: vec![bucket(1000, 1010, 5)], max: 1005, bound: "≥ ", ..Series::default() };
+        let figure = plot(vec![one]);
+        assert!(figure.render(Width::WIDE).contains(">worst ≥ 1.00 µs</text>"));
+        assert!(figure.terminal(80).unwrap().contains("worst ≥ 1.00 µs"));
     }
 
     #[test]
@@ -296,14 +324,17 @@ mod tests {
         let cases = [
             vec![],
             vec![Series { label: hostile.clone(), ..Series::default() }],
-            vec![Series { label: hostile, buckets: vec![bucket(0, 1, 1)], max: 0 }],
-            vec![Series { label: "one".into(), buckets: vec![bucket(5, 6, 1)], max: 5 }],
+            vec![Series { label: hostile, buckets: vec![bucket(0, 1, 1)], ..Series::default() }],
+            vec![Series { label: "one".into(), buckets: vec![bucket(5, 6, 1)], max: 5, ..Series::default() }],
             vec![Series {
                 label: "huge".into(),
                 buckets: vec![bucket(0, 1, 9), bucket(1 << 62, u64::MAX, 1)],
                 max: 1 << 62,
+                ..Series::default()
             }],
-            (0..9).map(|i| Series { label: format!("s{i}"), buckets: vec![bucket(5, 6, i)], max: 5 }).collect(),
+            (0..9)
+                .map(|i| Series { label: format!("s{i}"), buckets: vec![bucket(5, 6, i)], max: 5, ..Series::default() })
+                .collect(),
         ];
         for series in cases {
             let mut figure = plot(series);

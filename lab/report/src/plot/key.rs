@@ -2,23 +2,24 @@
 
 use super::svg::{Path, Svg};
 use super::text;
+use super::tone::Tone;
 
 use super::frame::SMALL;
 
 /// A mark as it appears in the figure.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark {
-    Line(usize),
-    Area(usize),
-    QuietArea,
-    Box(usize),
+    Line(Tone),
+    Area(Tone),
+    Box(Tone),
     Median,
     Ink,
     Mean,
-    Dot(usize),
+    Ring,
+    Dot(Tone),
     WarnInterval,
     QuietInterval,
-    Interval(usize),
+    Interval(Tone),
     Diamond,
     Dashed,
     Band,
@@ -34,7 +35,7 @@ pub fn draw(svg: &mut Svg, y: f64, items: &[(Mark, &str)]) -> f64 {
     let (mut x, mut row) = (0.0, y);
     for (mark, meaning) in items.iter().filter(|(_, meaning)| !meaning.is_empty()) {
         let mark_width = MARK + 5.0;
-        let label = text::fit(meaning, SMALL, room - mark_width);
+        let label = text::fit_name(meaning, SMALL, room - mark_width);
         let width = mark_width + text::width(&label, SMALL);
         if x > 0.0 && x + width > room {
             x = 0.0;
@@ -57,9 +58,8 @@ pub fn diamond(x: f64, y: f64, size: f64) -> Path {
 fn draw_mark(svg: &mut Svg, mark: Mark, x: f64, y: f64) {
     let (right, middle) = (x + MARK, x + MARK / 2.0);
     match mark {
-        Mark::Line(tone) => svg.line(&format!("k-line k-c{tone}"), x + 1.0, y, right - 1.0, y),
+        Mark::Line(tone) => svg.line(&tone.line(), x + 1.0, y, right - 1.0, y),
         Mark::Area(tone) => svg.rect(&format!("k-stack k-f{tone}"), x + 4.0, y - 5.0, 11.0, 11.0),
-        Mark::QuietArea => svg.rect("k-quiet k-fq", x + 4.0, y - 5.0, 11.0, 11.0),
         Mark::WarnInterval => interval(svg, "w", x, y),
         Mark::QuietInterval => interval(svg, "q", x, y),
         Mark::Interval(tone) => interval(svg, &tone.to_string(), x, y),
@@ -71,6 +71,7 @@ fn draw_mark(svg: &mut Svg, mark: Mark, x: f64, y: f64) {
         Mark::Median => svg.line("k-median", middle, y - 6.0, middle, y + 6.0),
         Mark::Ink => svg.line("k-ink", x + 1.0, y, right - 1.0, y),
         Mark::Mean => svg.circle("k-hollow", middle, y, 3.0),
+        Mark::Ring => svg.circle("k-hollow", middle, y, 3.4),
         Mark::Dot(tone) => {
             let mut path = Path::new();
             path.dot(x + 4.0, y).dot(x + 10.0, y).dot(x + 14.0, y);

@@ -1,11 +1,12 @@
-//! Names beside the lines that they name, so that nobody has to go back and forth to a key.
+//! Labels beside lines, in place of a key.
 //!
-//! [`place`] looks for a free spot along each curve and gives up rather than lay a name over another line: the figure
-//! then falls back to a key. [`spread`] moves labels at the right edge apart while keeping their order.
+//! [`place`] looks for a free spot along each curve. It gives up rather than lay a name over another line, and the
+//! figure then has a key. [`spread`] moves labels at the right edge apart while keeping their order.
 
 use super::frame::{Area, SMALL};
 use super::svg::Svg;
 use super::text;
+use super::tone::Tone;
 
 /// Where a label could stand: beside (x, y), y being the middle of its letters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +79,18 @@ pub fn place(names: &[&str], spots: &[Vec<Spot>], curves: &[Vec<(f64, f64)>], bo
     Some(out)
 }
 
+/// Whether `name` at `spot` would stand clear of `others`.
+pub fn is_free(name: &str, spot: Spot, others: &[(&str, Spot)]) -> bool {
+    let rect = Rect::of(spot, text::width(name, SMALL));
+    !others.iter().any(|(other, at)| rect.overlaps(&Rect::of(*at, text::width(other, SMALL))))
+}
+
+/// How many of `dots` would lie under `name` at `spot`.
+pub fn covered(name: &str, spot: Spot, dots: &[(f64, f64)]) -> usize {
+    let rect = Rect::of(spot, text::width(name, SMALL));
+    dots.iter().filter(|dot| rect.is_crossed(**dot, **dot)).count()
+}
+
 /// A free corner of `area` for a block of `rows` lines, `width` wide: its left end and its top. For curves that leave no
 /// place beside each of them, a key in a corner of the plot is still nearer than one below it.
 pub fn corner(width: f64, rows: usize, curves: &[Vec<(f64, f64)>], area: Area) -> Option<(f64, f64)> {
@@ -95,13 +108,13 @@ pub fn corner(width: f64, rows: usize, curves: &[Vec<(f64, f64)>], area: Area) -
 /// (text, tone); `spots` the candidates of each; `obstacles` all that must stay uncovered.
 pub fn name_lines(
     svg: &mut Svg,
-    names: &[(&str, usize)],
+    names: &[(&str, Tone)],
     spots: &[Vec<Spot>],
     obstacles: &[Vec<(f64, f64)>],
     area: Area,
 ) -> bool {
     let room = svg.width() * 0.42;
-    let cut: Vec<String> = names.iter().map(|(name, _)| text::fit(name, SMALL, room)).collect();
+    let cut: Vec<String> = names.iter().map(|(name, _)| text::fit_name(name, SMALL, room)).collect();
     let short: Vec<&str> = cut.iter().map(String::as_str).collect();
     if let Some(found) = place(&short, spots, obstacles, area) {
         for (((full, tone), name), spot) in names.iter().zip(&short).zip(found) {
@@ -114,7 +127,7 @@ pub fn name_lines(
     let Some((x, y)) = corner(width, names.len(), obstacles, area) else { return false };
     for (i, ((full, tone), name)) in names.iter().zip(&short).enumerate() {
         let middle = y + (i as f64 + 0.5) * ROW;
-        svg.line(&format!("k-line k-c{tone}"), x, middle, x + 14.0, middle);
+        svg.line(&tone.line(), x, middle, x + 14.0, middle);
         svg.text_with_title(&format!("k-f{tone} k-halo"), x + 22.0, middle + 4.0, name, full);
     }
     true
@@ -205,7 +218,7 @@ pub fn at_right_edge(svg: &mut Svg, edges: &[Edge<'_>], area: Area) {
     let places = spread(&wanted, gap, area.top + 4.0, area.bottom - 4.0);
     for (edge, y) in edges.iter().zip(places) {
         svg.line("k-leader", area.right + 2.0, edge.y, area.right + 12.0, y);
-        let cut = text::fit(edge.label, SMALL, svg.width() - area.right - 16.0);
+        let cut = text::fit_name(edge.label, SMALL, svg.width() - area.right - 16.0);
         svg.text_with_title(&edge.class, area.right + 16.0, y + 4.0, &cut, edge.label);
     }
 }

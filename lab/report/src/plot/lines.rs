@@ -1,16 +1,20 @@
 //! Several lines over time on one axis, each named where it ends.
 
-use super::axis::{Axis, Extent};
+use super::axis::{Axis, Extent, Scale};
+use super::csv::Table;
+use super::figure::{Figure, Width};
 use super::frame::{self, Area};
 use super::key::{self, Mark};
 use super::labels::{self, Edge};
 use super::steps::{self, Step};
-use super::svg::{Path, Svg};
-use super::{Figure, Scale, Table, Unit, Width, half_pixel, theme};
+use super::svg::{Path, Svg, half_pixel};
+use super::tone::Tone;
+use super::units::Unit;
 
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     pub label: String,
+    pub tone: Tone,
     /// (time, value) in rising order of time.
     pub points: Vec<(f64, f64)>,
 }
@@ -53,13 +57,12 @@ impl Figure for Lines {
     }
 
     fn render(&self, width: Width) -> String {
-        let drawn: Vec<(usize, &Line)> =
-            self.lines.iter().enumerate().filter(|(_, l)| l.points.iter().any(|p| p.1.is_finite())).collect();
+        let drawn: Vec<&Line> = self.lines.iter().filter(|l| l.points.iter().any(|p| p.1.is_finite())).collect();
         if drawn.is_empty() {
             return frame::no_samples(&self.title, &self.subtitle, width);
         }
-        let values = Extent::of(drawn.iter().flat_map(|(_, l)| l.points.iter().map(|p| p.1)));
-        let times = drawn.iter().flat_map(|(_, l)| l.points.iter().map(|p| p.0));
+        let values = Extent::of(drawn.iter().flat_map(|l| l.points.iter().map(|p| p.1)));
+        let times = drawn.iter().flat_map(|l| l.points.iter().map(|p| p.0));
         let times = Extent::of(times.chain(self.steps.iter().map(|s| s.at)));
 
         let mut svg = Svg::new(width.0);
@@ -67,7 +70,7 @@ impl Figure for Lines {
         let height = if width.is_narrow() { 200.0 } else { 260.0 };
         let y_at = |top: f64| Axis::fit(&values, self.scale, self.unit, top + height, top).rounded(frame::SPACING_Y);
         let left = frame::left_room(&y_at(0.0), frame::SPACING_Y);
-        let room = labels::right_room(drawn.iter().map(|(_, l)| l.label.as_str()), width.0);
+        let room = labels::right_room(drawn.iter().map(|l| l.label.as_str()), width.0);
         let right = width.0 - if width.is_narrow() { 8.0 } else { room };
         let x = Axis::linear(times.min, times.max, self.time_unit, left, right);
         let top = top + frame::left_title(&mut svg, top, &self.quantity) + steps::room(&self.steps, &x, width.0);
@@ -77,13 +80,13 @@ impl Figure for Lines {
         frame::left_axis(&mut svg, area, &y, frame::SPACING_Y);
         steps::draw(&mut svg, &self.steps, &x, area);
         let mut names = Vec::new();
-        for (index, line) in &drawn {
+        for line in &drawn {
             let mut points: Vec<(f64, f64)> =
                 line.points.iter().filter(|p| p.1.is_finite()).map(|p| (x.at(p.0), y.at(p.1))).collect();
             points.dedup_by_key(|p| (half_pixel(p.0), half_pixel(p.1)));
-            let tone = theme::tone(*index);
+            let tone = line.tone;
             svg.open(&line.label);
-            svg.path(&format!("k-line k-c{tone}"), &Path::through(&points));
+            svg.path(&tone.line(), &Path::through(&points));
             svg.close();
             if let Some((x, y)) = points.last() {
                 svg.circle(&format!("k-f{tone}"), *x, *y, 2.4);
@@ -92,13 +95,21 @@ impl Figure for Lines {
         }
         let mut under = frame::bottom_labels(&mut svg, area, &x, frame::spacing_x(width), &self.time);
         if width.is_narrow() {
-            let items: Vec<(Mark, &str)> =
-                drawn.iter().map(|(i, l)| (Mark::Line(theme::tone(*i)), l.label.as_str())).collect();
+            let items: Vec<(Mark, &str)> = drawn.iter().map(|l| (Mark::Line(l.tone), l.label.as_str())).collect();
             under = key::draw(&mut svg, under + 4.0, &items);
         } else {
             labels::at_right_edge(&mut svg, &names, area);
         }
         svg.finish(under, &self.title, &self.describe())
+    }
+
+    fn coloured(&mut self) -> Vec<(&str, &mut Tone)> {
+        let lines = self.lines.iter_mut().filter(|line| line.tone != Tone::Quiet);
+        lines.map(|line| (line.label.as_str(), &mut line.tone)).collect()
+    }
+
+    fn tells_by_colour(&self) -> bool {
+        true
     }
 
     fn csv(&self) -> String {
@@ -132,12 +143,13 @@ mod tests {
     }
 
     fn line(label: &str, points: &[(f64, f64)]) -> Line {
-        Line { label: label.into(), points: points.to_vec() }
+        Line { label: label.into(), points: points.to_vec(), ..Line::default() }
     }
 
     #[test]
     fn every_line_is_drawn_and_named() {
-        let lines: Vec<Line> = (0..6).map(|i| line(&format!("slab-{i}"), &[(0.0, 5.0), (9.0, 5.0)])).collect();
+        let named = |i| Line { tone: Tone::Series(i), ..line(&format!("slab-{i}"), &[(0.0, 5.0), (9.0, 5.0)]) };
+        let lines: Vec<Line> = (0..6).map(named).collect();
         for width in [Width::WIDE, Width::NARROW] {
             let svg = plot(lines.clone()).render(width);
             assert!((0..6).all(|i| svg.contains(&format!("k-c{}\"", i + 1))), "lines");

@@ -1,11 +1,14 @@
-//! Rate curves: what arrives of what is offered, and what is lost, over one axis of offered rates.
+//! Rate curves: the rate that arrived and the share that was lost, over one axis of offered rates.
 
-use super::axis::{Axis, Extent};
+use super::axis::{Axis, Extent, Scale};
+use super::csv::Table;
+use super::figure::{Figure, Width};
 use super::frame::{self, Area};
 use super::key::{self, Mark};
 use super::labels;
 use super::svg::{Path, Svg};
-use super::{Figure, Scale, Table, Unit, Width, theme};
+use super::tone::Tone;
+use super::units::Unit;
 
 /// A measured value and the interval around it.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +30,7 @@ pub struct Point {
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     pub label: String,
+    pub tone: Tone,
     /// In rising order of the offered rate.
     pub points: Vec<Point>,
 }
@@ -71,8 +75,8 @@ impl Rates {
     fn draw_series(&self, svg: &mut Svg, x: &Axis, panel: &Panel<'_>) -> (Vec<Polyline>, Vec<Polyline>) {
         let mut lines = Vec::new();
         let mut whiskers = Vec::new();
-        for (index, series) in self.series.iter().enumerate() {
-            let tone = theme::tone(index);
+        for series in &self.series {
+            let tone = series.tone;
             let mut bars = Path::new();
             let mut line = Vec::new();
             for point in &series.points {
@@ -86,7 +90,7 @@ impl Rates {
                 line.push((at, panel.y.at(estimate.value)));
             }
             svg.path(&format!("k-thin k-open k-c{tone}"), &bars);
-            svg.path(&format!("k-line k-c{tone}"), &Path::through(&line));
+            svg.path(&tone.line(), &Path::through(&line));
             for ((at, y), point) in line.iter().zip(&series.points) {
                 svg.open(&format!(
                     "{}: offered {}, achieved {}, lost {}",
@@ -105,8 +109,7 @@ impl Rates {
 
     /// Names beside the lines of a panel, if all of them find room there.
     fn draw_names(&self, svg: &mut Svg, lines: &[Polyline], others: &[Polyline], area: Area) -> bool {
-        let names: Vec<(&str, usize)> =
-            self.series.iter().enumerate().map(|(i, s)| (s.label.as_str(), theme::tone(i))).collect();
+        let names: Vec<(&str, Tone)> = self.series.iter().map(|s| (s.label.as_str(), s.tone)).collect();
         let spots: Vec<_> = lines.iter().map(|line| labels::beside(&fine(line))).collect();
         let obstacles: Vec<_> = lines.iter().chain(others).cloned().collect();
         labels::name_lines(svg, &names, &spots, &obstacles, area)
@@ -179,10 +182,18 @@ impl Figure for Rates {
             || self.draw_names(&mut svg, &losses, &whiskers, panel.area);
         let mut items: Vec<(Mark, &str)> = vec![(Mark::Dashed, "everything arrives")];
         if !named {
-            items.extend(self.series.iter().enumerate().map(|(i, s)| (Mark::Line(theme::tone(i)), s.label.as_str())));
+            items.extend(self.series.iter().map(|s| (Mark::Line(s.tone), s.label.as_str())));
         }
         under = key::draw(&mut svg, under + 4.0, &items);
         svg.finish(under, &self.title, &self.describe())
+    }
+
+    fn coloured(&mut self) -> Vec<(&str, &mut Tone)> {
+        self.series.iter_mut().map(|series| (series.label.as_str(), &mut series.tone)).collect()
+    }
+
+    fn tells_by_colour(&self) -> bool {
+        true
     }
 
     fn csv(&self) -> String {
@@ -239,7 +250,7 @@ mod tests {
                 loss: estimate((1.0 - offered.min(limit) / offered) * 100.0),
             })
             .to_vec();
-        Series { label: label.into(), points }
+        Series { label: label.into(), points, ..Series::default() }
     }
 
     #[test]
@@ -256,8 +267,8 @@ mod tests {
         for series in [
             vec![],
             vec![Series::default()],
-            vec![Series { label: "<".repeat(300), points: vec![zero] }],
-            vec![Series { label: "n".into(), points: vec![none, zero] }],
+            vec![Series { label: "<".repeat(300), points: vec![zero], ..Series::default() }],
+            vec![Series { label: "n".into(), points: vec![none, zero], ..Series::default() }],
             (0..12).map(|i| sweep(&format!("a long name {i}"), 5e8)).collect(),
         ] {
             let figure = plot(series);

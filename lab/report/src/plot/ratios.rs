@@ -1,13 +1,18 @@
 //! Ratios with their intervals, one row a comparison, around the line at 1 (a forest plot).
 //!
-//! The axis is logarithmic, so that twice and half stand equally far from 1. A row is coloured by plain geometry: its
-//! interval lies inside the band of what counts as equal, wholly outside it, or neither, which supports no verdict.
+//! The axis is logarithmic, so that twice and half stand equally far from 1. The colour of a row depends on its
+//! interval, which lies inside the band of ratios that count as equal, or wholly outside of it, or neither; in the last
+//! case no verdict is supported.
 
 use super::axis::{Axis, Extent};
+use super::csv::Table;
+use super::figure::{Figure, Width};
 use super::frame::{self, Area, LABEL, SMALL};
 use super::key::{self, Mark};
 use super::svg::Svg;
-use super::{Figure, Table, Unit, Width, text};
+use super::text;
+use super::tone::Tone;
+use super::units::Unit;
 
 #[derive(Clone, Debug, Default)]
 pub struct Row {
@@ -167,12 +172,12 @@ impl Figure for Ratios {
             };
             let middle = if narrow {
                 let room = width.0 - interval_room - value_room - 12.0;
-                let cut = text::fit(&row.label, LABEL, room);
+                let cut = text::fit_name(&row.label, LABEL, room);
                 rows.text_with_title("k-l k-halo", 0.0, y + 14.0, &cut, &row.label);
                 put_value(&mut rows, y + 14.0);
                 let mut below = y + 18.0;
                 if !row.sublabel.is_empty() {
-                    let cut = text::fit(&row.sublabel, SMALL, width.0);
+                    let cut = text::fit_name(&row.sublabel, SMALL, width.0);
                     rows.text_with_title("k-s k-halo", 0.0, below + 11.0, &cut, &row.sublabel);
                     below += 15.0;
                 }
@@ -180,10 +185,10 @@ impl Figure for Ratios {
             } else {
                 let middle = y + if row.sublabel.is_empty() { 13.0 } else { 18.0 };
                 let up = if row.sublabel.is_empty() { 4.5 } else { -3.0 };
-                let cut = text::fit(&row.label, LABEL, label_room);
+                let cut = text::fit_name(&row.label, LABEL, label_room);
                 rows.text_with_title("k-l", 0.0, middle + up, &cut, &row.label);
                 if !row.sublabel.is_empty() {
-                    let cut = text::fit(&row.sublabel, SMALL, label_room);
+                    let cut = text::fit_name(&row.sublabel, SMALL, label_room);
                     rows.text_with_title("k-s", 0.0, middle + 12.0, &cut, &row.sublabel);
                 }
                 put_value(&mut rows, middle + 4.0);
@@ -217,7 +222,7 @@ impl Figure for Ratios {
         let band = format!("{} to {}", number(self.band.0), number(self.band.1));
         let mut items = vec![(Mark::Band, band.as_str())];
         for (class, mark, meaning) in [
-            ("1", Mark::Interval(1), "interval inside"),
+            ("1", Mark::Interval(Tone::default()), "interval inside"),
             ("w", Mark::WarnInterval, "interval outside"),
             ("q", Mark::QuietInterval, "undecided"),
         ] {

@@ -1,6 +1,10 @@
-//! The rows of a box plot: what is drawn of a series, for the page, the terminal and the cell of a table alike.
+//! The data of a box plot: spreads and rows, for the page, the terminal and the cell of a table.
 //!
-//! Quartiles and whiskers are given, not computed; only the largest sample is looked up, because it is named.
+//! Quartiles and whiskers are given, not computed; only the largest sample is looked up, because the drawing names it.
+
+use super::axis::Scale;
+use super::tone::Tone;
+use super::units::Unit;
 
 /// What the box of one row shows, in the figure's unit.
 #[derive(Clone, Copy, Debug)]
@@ -29,13 +33,16 @@ pub struct Row {
     pub label: String,
     /// A second, quieter line: a condition, a number of samples.
     pub sublabel: String,
-    /// None when the series has no samples.
+    /// None when the series has no samples, or there is no box for another reason.
     pub spread: Option<Spread>,
+    /// That reason.
+    pub why_none: &'static str,
     /// Every sample beyond the whiskers, in any order.
     pub outliers: Vec<u64>,
+    /// What stands before the largest sample where it is only a bound of the largest: `≥ `.
+    pub bound: &'static str,
     pub published: Option<Published>,
-    /// Which series colour, counted from 0.
-    pub tone: usize,
+    pub tone: Tone,
 }
 
 impl Row {
@@ -43,6 +50,16 @@ impl Row {
     pub(super) fn max(&self) -> Option<f64> {
         let whisker = self.spread.map(|s| s.high_whisker);
         self.outliers.iter().max().map(|v| *v as f64).into_iter().chain(whisker).reduce(f64::max)
+    }
+
+    /// What stands in the place of a box.
+    pub(super) fn without_box(&self) -> &'static str {
+        if self.why_none.is_empty() { "no samples" } else { self.why_none }
+    }
+
+    /// The largest sample, written.
+    pub(super) fn written_max(&self, unit: Unit) -> Option<String> {
+        Some(format!("{}{}", self.bound, unit.value(self.max()?)))
     }
 
     /// All values that must fit on the axis.
@@ -58,4 +75,15 @@ impl Row {
 pub struct Group {
     pub heading: String,
     pub rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+pub struct BoxPlot {
+    pub title: String,
+    pub subtitle: String,
+    /// What the values are, for the axis: "execution time".
+    pub quantity: String,
+    pub unit: Unit,
+    pub scale: Scale,
+    pub groups: Vec<Group>,
 }

@@ -1,4 +1,4 @@
-//! Marks in time: from here on something else was the case ("4 groups").
+//! Steps: vertical marks at the times at which the condition of a measurement changed, with their labels ("4 groups").
 
 use super::axis::Axis;
 use super::frame::{Area, SMALL};

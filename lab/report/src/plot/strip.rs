@@ -1,12 +1,13 @@
-//! A box plot without axis, small enough to stand in a cell of a table.
+//! A strip: a box plot without an axis, for the cell of a table.
 //!
-//! Strips in one column share a range, so that they can be compared by eye down the column; the range is given, because
+//! Strips in one column share a range, so that a reader can compare them down the column. The range is given, because
 //! only the table knows which rows belong together.
 
-use super::axis::{Axis, Extent};
-use super::boxes::Spread;
-use super::svg::{Path, Svg};
-use super::{Scale, Unit, half_pixel, theme};
+use super::axis::{Axis, Extent, Scale};
+use super::spread::Spread;
+use super::svg::{Path, Svg, half_pixel};
+use super::tone::Tone;
+use super::units::Unit;
 
 #[derive(Clone, Debug)]
 pub struct Strip {
@@ -19,7 +20,7 @@ pub struct Strip {
     /// Smallest and largest value of the whole column.
     pub range: (f64, f64),
     pub scale: Scale,
-    pub tone: usize,
+    pub tone: Tone,
 }
 
 impl Strip {
@@ -36,7 +37,7 @@ impl Strip {
         };
         let extent = Extent::of([self.range.0, self.range.1]);
         let axis = Axis::fit(&extent, self.scale, self.unit, 3.0, Self::WIDTH - 3.0);
-        let tone = theme::tone(self.tone);
+        let tone = self.tone;
         svg.line("k-grid", 0.0, y, Self::WIDTH, y);
 
         let mut seen: Vec<i64> = self.outliers.iter().map(|v| half_pixel(axis.at(*v as f64))).collect();
@@ -84,7 +85,7 @@ mod tests {
                     outliers: vec![0, 9, u64::MAX],
                     range,
                     scale: Scale::Auto,
-                    tone: 3,
+                    tone: Tone::Series(3),
                 };
                 assert_well_formed(&strip.render());
             }

@@ -18,6 +18,11 @@ pub fn num(value: f64) -> String {
     if rounded == 0.0 { "0".to_owned() } else { format!("{rounded}") }
 }
 
+/// A position in half pixels, the resolution at which two marks are the same mark.
+pub fn half_pixel(position: f64) -> i64 {
+    (position * 2.0).round() as i64
+}
+
 /// The `d` of a path.
 #[derive(Default)]
 pub struct Path(String);

@@ -1,16 +1,18 @@
-//! The box plot and the histogram for a terminal, in Unicode block characters, one string without colour codes.
+//! The box plot and the histogram for a terminal, in Unicode block characters, and lists in words, one string
+//! without colour codes.
 //!
-//! Both take the very figure that is drawn as SVG, so a terminal never shows other numbers than the report. Invariant:
+//! They are drawn from the same figure as the SVG, so a terminal never shows other numbers than the report. Invariant:
 //! no line is longer than the columns given (at least 40 are assumed), counted in characters.
 
 use super::axis::{Axis, Extent};
-use super::boxes::{BoxPlot, Row, Spread};
-use super::histogram::Histogram;
-use super::{Figure, Unit};
+use super::buckets::Histogram;
+use super::spread::{BoxPlot, Row, Spread};
+use super::units::Unit;
 
 const LEAST_COLUMNS: usize = 40;
-/// Lines that the bars of a histogram take; each is eight steps high.
+/// Lines that the bars of a histogram take, and those of one among several; each is eight steps high.
 const BAR_LINES: usize = 6;
+const ROW_LINES: usize = 3;
 
 /// `text` cut to `columns` characters, control characters made visible rather than obeyed.
 fn cut(text: &str, columns: usize) -> String {
@@ -19,6 +21,17 @@ fn cut(text: &str, columns: usize) -> String {
         return clean.into_iter().collect();
     }
     clean.into_iter().take(columns.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// `name` cut in its middle: names of series often differ only in their last word.
+fn cut_name(name: &str, columns: usize) -> String {
+    let clean: Vec<char> = cut(name, usize::MAX).chars().collect();
+    if clean.len() <= columns {
+        return clean.into_iter().collect();
+    }
+    let tail = columns.saturating_sub(1) / 2;
+    let head = columns.saturating_sub(1 + tail);
+    clean[..head].iter().chain(['…'].iter()).chain(&clean[clean.len() - tail..]).collect()
 }
 
 fn push_line(out: &mut String, line: &str) {
@@ -72,15 +85,15 @@ pub fn box_plot(plot: &BoxPlot, columns: usize) -> String {
     let columns = columns.max(LEAST_COLUMNS);
     let rows: Vec<&Row> = plot.groups.iter().flat_map(|g| &g.rows).collect();
     let mut out = String::new();
-    push_line(&mut out, &cut(plot.title(), columns));
+    push_line(&mut out, &cut(&plot.title, columns));
     if rows.iter().all(|row| row.spread.is_none()) {
-        push_line(&mut out, "  no samples");
+        push_line(&mut out, &format!("  {}", rows.first().map_or("no samples", |row| row.without_box())));
         return out;
     }
     let name = |row: &Row| {
         if row.sublabel.is_empty() { row.label.clone() } else { format!("{} {}", row.label, row.sublabel) }
     };
-    let maxima = rows.iter().filter_map(|r| r.max().map(|max| plot.unit.value(max).chars().count()));
+    let maxima = rows.iter().filter_map(|r| r.written_max(plot.unit).map(|max| max.chars().count()));
     let max_room = maxima.max().unwrap_or(0);
     let longest = rows.iter().map(|r| name(r).chars().count()).max().unwrap_or(0);
     let label_room = longest.min(columns / 3).min(columns.saturating_sub(max_room + 4 + 10));
@@ -96,9 +109,10 @@ pub fn box_plot(plot: &BoxPlot, columns: usize) -> String {
             push_line(&mut out, &cut(&group.heading, columns));
         }
         for row in &group.rows {
-            let label = cut(&name(row), label_room);
-            let cells = row.spread.as_ref().map_or_else(|| "no samples".to_owned(), |s| box_line(s, row, &axis, width));
-            let end = row.max().map_or_else(String::new, |max| plot.unit.value(max));
+            let label = cut_name(&name(row), label_room);
+            let cells =
+                row.spread.as_ref().map_or_else(|| row.without_box().to_owned(), |s| box_line(s, row, &axis, width));
+            let end = row.written_max(plot.unit).unwrap_or_default();
             push_line(&mut out, &format!("{label:<label_room$}  {cells:<width$}  {end:>max_room$}"));
         }
     }
@@ -108,12 +122,12 @@ pub fn box_plot(plot: &BoxPlot, columns: usize) -> String {
     out
 }
 
-/// The histogram, one panel a series, at most `columns` wide, with a logarithmic count axis at the left.
+/// The histogram, a row for each series over one axis, at most `columns` wide, with a logarithmic count axis at the left.
 pub fn histogram(figure: &Histogram, columns: usize) -> String {
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let columns = columns.max(LEAST_COLUMNS);
     let mut out = String::new();
-    push_line(&mut out, &cut(figure.title(), columns));
+    push_line(&mut out, &cut(&figure.title, columns));
     let series: Vec<_> = figure.series.iter().filter(|s| s.buckets.iter().any(|b| b.count > 0)).collect();
     if series.is_empty() {
         push_line(&mut out, "  no samples");
@@ -138,30 +152,54 @@ pub fn histogram(figure: &Histogram, columns: usize) -> String {
         })
         .collect();
     let highest = binned.iter().flatten().copied().max().unwrap_or(1).max(10) as f64;
-    let steps = (BAR_LINES * 8) as f64;
+    let lines = if series.len() == 1 { BAR_LINES } else { ROW_LINES };
+    let steps = (lines * 8) as f64;
     // A single sample is one step high; the highest bin fills all lines.
     let height = |count: u64| match count {
         0 => 0,
         n => (1.0 + (n as f64).ln() / highest.ln() * (steps - 1.0)).round() as usize,
     };
     for (s, counts) in series.iter().zip(&binned) {
-        let total: u64 = counts.iter().sum();
-        let worst = figure.unit.value(s.max as f64);
-        let caption = format!("{} · {} samples · worst {worst}", s.label, Unit::Count.value(total as f64));
-        push_line(&mut out, &cut(caption.trim_start_matches(" · "), columns));
-        for line in (0..BAR_LINES).rev() {
+        let total = s.count();
+        let worst = s.worst(figure.unit);
+        let caption = format!("{} · {} samples · {worst}", s.label, Unit::Count.value(total as f64));
+        push_line(&mut out, &cut_name(caption.trim_start_matches(" · "), columns));
+        for line in (0..lines).rev() {
             let label = match line {
                 0 => "1".to_owned(),
-                n if n == BAR_LINES - 1 => Unit::Count.ticks(&[rounded(highest)])[0].clone(),
+                n if n == lines - 1 => Unit::Count.ticks(&[rounded(highest)])[0].clone(),
                 _ => String::new(),
             };
             let bar = |count: &u64| BLOCKS[height(*count).saturating_sub(line * 8).min(8)];
             let cells: String = counts.iter().map(bar).collect();
             push_line(&mut out, &format!("{label:>6} {cells}"));
         }
-        for line in axis_lines(&axis, width, indent, columns) {
-            push_line(&mut out, &line);
+    }
+    for line in axis_lines(&axis, width, indent, columns) {
+        push_line(&mut out, &line);
+    }
+    out
+}
+
+/// Names with items below each, flowing over as many lines as they need, at most `columns` wide.
+pub fn list(title: &str, named: &[(String, Vec<String>)], columns: usize) -> String {
+    let columns = columns.max(LEAST_COLUMNS);
+    let mut out = String::new();
+    push_line(&mut out, &cut(title, columns));
+    for (label, items) in named {
+        if !label.is_empty() {
+            push_line(&mut out, &cut_name(label, columns));
         }
+        let mut line = String::new();
+        for item in items {
+            if !line.is_empty() && line.chars().count() + 3 + item.chars().count() + 2 > columns {
+                push_line(&mut out, &cut(&format!("  {line}"), columns));
+                line.clear();
+            }
+            let separator = if line.is_empty() { "" } else { " · " };
+            line = format!("{line}{separator}{item}");
+        }
+        push_line(&mut out, &cut(&format!("  {line}"), columns));
     }
     out
 }
@@ -174,9 +212,9 @@ fn rounded(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::boxes::Group;
-    use super::super::histogram::{Bucket, Series};
-    use super::super::{Scale, Unit};
+    use super::super::axis::Scale;
+    use super::super::buckets::{Bucket, Series};
+    use super::super::spread::Group;
     use super::*;
 
     fn spread() -> Spread {
@@ -221,9 +259,23 @@ mod tests {
     fn a_single_sample_is_visible_beside_a_million() {
         let buckets =
             vec![Bucket { low: 1000, high: 1010, count: 1_000_000 }, Bucket { low: 90_000, high: 90_100, count: 1 }];
-        let out = histogram(&bars(vec![Series { label: "a".into(), buckets, max: 90_050 }]), 80);
+        let out = histogram(&bars(vec![Series { label: "a".into(), buckets, max: 90_050, ..Series::default() }]), 80);
         assert!(out.contains('█') && out.contains('▁'), "{out}");
         assert!(out.contains("worst 90.1 µs") || out.contains("worst 90.0 µs"));
+    }
+
+    #[test]
+    fn several_histograms_stand_in_rows_over_one_axis() {
+        let one = |i: u64| Series {
+            label: format!("wakeup, all that is the same in every one of them, with a long end, cpu{i}"),
+            buckets: vec![Bucket { low: 1000, high: 1010, count: 900 }, Bucket { low: 90_000, high: 90_100, count: 1 }],
+            max: 90_050,
+            ..Series::default()
+        };
+        let out = histogram(&bars((0..8).map(one).collect()), 80);
+        assert_eq!(out.lines().filter(|line| line.contains('┬')).count(), 1, "{out}");
+        assert!((0..8).all(|i| out.contains(&format!("cpu{i} · 901 samples"))), "{out}");
+        assert!(out.lines().count() <= 1 + 8 * (1 + ROW_LINES) + 2, "{out}");
     }
 
     #[test]
@@ -236,7 +288,7 @@ mod tests {
             Row { label: "b".into(), spread: Some(spread()), ..Row::default() },
         ];
         let buckets = vec![Bucket { low: 0, high: 1, count: 3 }, Bucket { low: 1 << 60, high: 1 << 61, count: 1 }];
-        let series = [Series { label: long, buckets, max: 1 << 60 }, Series::default()];
+        let series = [Series { label: long, buckets, max: 1 << 60, ..Series::default() }, Series::default()];
         for columns in [0, 40, 57, 80, 200] {
             for count in 0..=3 {
                 let text = box_plot(&boxes(rows[..count].to_vec()), columns);

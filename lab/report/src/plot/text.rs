@@ -1,4 +1,4 @@
-//! Text in a drawing: how wide it is, how it is cut and wrapped, and how it is escaped.
+//! Text in a drawing: its width, cutting, wrapping and escaping.
 //!
 //! The drawings ask for Helvetica, Arial or Liberation Sans, which share their advance widths on purpose; so the width
 //! of a string is known without a font engine, and a layout made here holds on Linux, macOS and Windows alike.
@@ -47,6 +47,32 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     kept.truncate(kept.trim_end().len());
     kept.push('…');
     kept
+}
+
+/// `name`, cut in its middle so that it is at most `room` wide at `size`: names of series often differ only in their last
+/// word.
+pub fn fit_name(name: &str, size: f64, room: f64) -> String {
+    if width(name, size) <= room {
+        return name.to_owned();
+    }
+    /// Share of the room that the first part gets.
+    const HEAD: f64 = 0.55;
+    let chars: Vec<char> = name.chars().collect();
+    let room = room - advance('…') * size;
+    let fitting = |chars: &mut dyn Iterator<Item = &char>, mut room: f64| -> usize {
+        chars
+            .take_while(|c| {
+                room -= advance(**c) * size;
+                room >= 0.0
+            })
+            .count()
+    };
+    let head = fitting(&mut chars.iter(), room * HEAD);
+    let left = room - chars[..head].iter().map(|c| advance(*c) * size).sum::<f64>();
+    let tail = fitting(&mut chars[head..].iter().rev(), left);
+    let (head, tail) = (&chars[..head], &chars[chars.len() - tail..]);
+    let text = |part: &[char]| part.iter().collect::<String>();
+    format!("{}…{}", text(head).trim_end(), text(tail).trim_start())
 }
 
 /// `text` in lines of at most `room`; at most `lines` of them, the last one cut when more would be needed.
@@ -98,6 +124,17 @@ mod tests {
         assert!(cut.ends_with('…') && long.starts_with(cut.trim_end_matches('…')));
         assert_eq!(fit("short", 12.0, 100.0), "short");
         assert_eq!(fit("x", 12.0, 0.0), "…");
+    }
+
+    #[test]
+    fn names_that_differ_at_their_end_still_differ_when_they_are_cut() {
+        let long = "cmdline cyclictest -q -t2 -i 500 -l 300 -h 100000 --json=measured.json, thread";
+        let [a, b] = ["0", "1"].map(|end| fit_name(&format!("{long}{end}"), 12.0, 150.0));
+        assert_ne!(a, b);
+        assert!(a.starts_with("cmdline cycl") && a.ends_with("thread0") && a.contains('…'), "{a}");
+        assert!(width(&a, 12.0) <= 150.0);
+        assert_eq!(fit_name("short", 12.0, 100.0), "short");
+        assert_eq!(fit_name("x", 12.0, 0.0), "…");
     }
 
     #[test]

@@ -12,9 +12,7 @@
 use std::fmt::Write;
 
 use super::svg::num;
-
-/// How many series colours there are; the next series begins again.
-pub const SERIES: usize = 8;
+use super::tone::SERIES;
 
 /// A role, its colour on light paper, its colour on dark paper.
 type Colour = (&'static str, &'static str, &'static str);
@@ -65,7 +63,7 @@ pub fn css() -> String {
 
     let _ = writeln!(out, ".k-fig{{{}font-family:{FONT};}}", paint("background", "paper"));
     let _ = writeln!(out, ".k-fig text{{{}font-size:12px;}}", paint("fill", "ink"));
-    let rules: [(&str, String); 32] = [
+    let rules: [(&str, String); 33] = [
         (".k-h", "font-size:15px;font-weight:600;".into()),
         (".k-l", "font-size:13px;".into()),
         (".k-g", "font-size:13px;font-weight:600;".into()),
@@ -88,6 +86,7 @@ pub fn css() -> String {
         (".k-thin", "stroke-width:1.25;".into()),
         (".k-line", "fill:none;stroke-width:1.75;stroke-linejoin:round;stroke-linecap:round;".into()),
         (".k-dash", "stroke-dasharray:2 3;".into()),
+        (".k-second", "stroke-dasharray:7 4;stroke-linecap:butt;".into()),
         (".k-box", "fill-opacity:.24;stroke-width:1.25;".into()),
         (".k-area", "stroke:none;fill-opacity:.16;".into()),
         (".k-stack", "stroke:none;fill-opacity:.62;".into()),
@@ -151,11 +150,6 @@ pub fn standalone(svg: &str) -> String {
         _ => head.to_owned(),
     };
     format!("{head}<style>{}</style>{rest}", css().replace('<', "&lt;"))
-}
-
-/// The number of the class of series `index`, counted from 0.
-pub fn tone(index: usize) -> usize {
-    index % SERIES + 1
 }
 
 #[cfg(test)]

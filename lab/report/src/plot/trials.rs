@@ -1,14 +1,23 @@
-//! Every sample in the order in which it was taken: where a run drifts, jumps or stalls, a distribution cannot say it.
+//! Every sample in the order in which it was taken, one panel a series. This order shows drifts, jumps and stalls,
+//! which a distribution hides.
 //!
 //! Few samples are drawn as dots, many as columns: a translucent bar from the smallest to the largest sample, a line
-//! through the medians, and a dot at the largest, so that every maximum stays visible. Several series are panels above
-//! each other with the same axes.
+//! through the medians, and a dot at the largest, so that every maximum stays visible. The panels of several series
+//! stand above each other with the same axes.
+//!
+//! The worst samples are ringed, and named with the time at which they were taken, so that they can be looked up in the
+//! logs of the machine. Which ones are the worst, and when that was, is given.
 
-use super::axis::{Axis, Extent};
+use super::axis::{Axis, Extent, Scale};
+use super::csv::Table;
+use super::figure::{Figure, Width};
 use super::frame::{self, Area, LABEL, SMALL};
 use super::key::{self, Mark};
-use super::svg::{Path, Svg};
-use super::{Figure, Scale, Table, Unit, Width, half_pixel, text, theme};
+use super::labels::{self, Spot};
+use super::svg::{Path, Svg, half_pixel};
+use super::tone::Tone;
+use super::units::Unit;
+use super::{terminal, text};
 
 /// Up to so many dots are drawn large.
 const FEW: usize = 150;
@@ -39,16 +48,35 @@ impl Samples {
         }
     }
 
-    /// Where the largest sample is, and how large it is.
-    fn worst(&self) -> Option<(f64, f64)> {
-        self.ranges().map(|r| (r.0, r.2)).filter(|w| w.1.is_finite()).max_by(|a, b| a.1.total_cmp(&b.1))
+    fn is_empty(&self) -> bool {
+        !self.ranges().any(|r| r.2.is_finite())
     }
 }
 
+impl Default for Samples {
+    fn default() -> Self {
+        Self::Points(Vec::new())
+    }
+}
+
+/// One of the worst samples of a series.
 #[derive(Clone, Debug)]
+pub struct Worst {
+    pub x: f64,
+    pub value: f64,
+    /// What stands before it where a worse one may not have been recorded: `≥ `.
+    pub bound: &'static str,
+    /// When it was taken, as far as that is known: "at 08:52:41.317".
+    pub when: String,
+}
+
+#[derive(Clone, Debug, Default)]
 pub struct Series {
     pub label: String,
+    pub tone: Tone,
     pub samples: Samples,
+    /// The worst first.
+    pub worst: Vec<Worst>,
 }
 
 #[derive(Clone, Debug)]
@@ -67,24 +95,68 @@ pub struct Trials {
 }
 
 impl Trials {
+    fn words(&self, worst: &Worst) -> String {
+        format!("{}{} {}", worst.bound, self.unit.value(worst.value), worst.when).trim_end().to_owned()
+    }
+
     fn describe(&self) -> String {
         let mut out = String::from("Samples in the order taken.");
         for series in &self.series {
-            match series.samples.worst() {
-                Some((x, max)) => out.push_str(&format!(
-                    " {}: the largest is {} at {} {}.",
-                    series.label,
-                    self.unit.value(max),
-                    self.order,
-                    self.order_unit.value(x)
-                )),
-                None => out.push_str(&format!(" {}: no samples.", series.label)),
+            if series.samples.is_empty() {
+                out.push_str(&format!(" {}: no samples.", series.label));
+                continue;
+            }
+            let worst: Vec<String> = series.worst.iter().map(|worst| self.words(worst)).collect();
+            if !worst.is_empty() {
+                out.push_str(&format!(" {}: the worst {}.", series.label, worst.join(", ")));
             }
         }
         out
     }
 
-    fn draw_panel(&self, svg: &mut Svg, series: &Series, tone: usize, x: &Axis, y: &Axis, area: Area) {
+    /// Rings the worst samples. The worst of all is named in any case; the others where their names find room beside them,
+    /// which a narrow drawing does not have.
+    fn draw_worst(&self, svg: &mut Svg, series: &Series, x: &Axis, y: &Axis, area: Area) {
+        let worst: Vec<&Worst> = series.worst.iter().filter(|worst| worst.value.is_finite()).collect();
+        let rings: Vec<(f64, f64)> = worst.iter().map(|worst| (x.at(worst.x), y.at(worst.value))).collect();
+        for (px, py) in &rings {
+            svg.circle(&format!("k-hollow k-c{}", series.tone), *px, *py, 3.4);
+        }
+        let dots: Vec<(f64, f64)> = series.samples.ranges().map(|range| (x.at(range.0), y.at(range.2))).collect();
+        let mut named: Vec<(String, Spot)> = Vec::new();
+        let most = if Width(svg.width()).is_narrow() { 1 } else { worst.len() };
+        for (worst, (px, py)) in worst.iter().zip(&rings).take(most) {
+            let name = text::fit(&self.words(worst), SMALL, area.right - area.left);
+            let width = text::width(&name, SMALL);
+            let beside = [0.0, -12.0, 12.0, 24.0].into_iter().flat_map(|lower: f64| {
+                let y = (py + lower).clamp(area.top + 3.0, area.bottom - 8.0);
+                [Spot { x: px + 8.0, y, ends: false }, Spot { x: px - 8.0, y, ends: true }]
+            });
+            let is_inside = |spot: &Spot| match spot.ends {
+                false => spot.x + width <= svg.width(),
+                true => spot.x - width >= area.left,
+            };
+            let others: Vec<(&str, Spot)> = named.iter().map(|(name, spot)| (name.as_str(), *spot)).collect();
+            // Only the name of the worst may cover a ring.
+            let is_free = |spot: &Spot| {
+                let covers = || labels::covered(&name, *spot, &rings) > 0;
+                labels::is_free(&name, *spot, &others) && (named.is_empty() || !covers())
+            };
+            // Of places that cover equally little the first.
+            let covered = |spot: &Spot| (labels::covered(&name, *spot, &rings), labels::covered(&name, *spot, &dots));
+            let place = beside.filter(is_inside).filter(is_free).min_by_key(covered);
+            // Where there is no room for the name of the worst, it stands at the edge, over the plot.
+            let at_edge = || Spot { x: area.left + 2.0, y: py.clamp(area.top + 3.0, area.bottom - 8.0), ends: false };
+            if let Some(spot) = place.or_else(|| named.is_empty().then(at_edge)) {
+                let class = if spot.ends { "k-halo k-e" } else { "k-halo" };
+                svg.text_with_title(class, spot.x, spot.y + 4.0, &name, &self.words(worst));
+                named.push((name, spot));
+            }
+        }
+    }
+
+    fn draw_panel(&self, svg: &mut Svg, series: &Series, x: &Axis, y: &Axis, area: Area) {
+        let tone = series.tone;
         match &series.samples {
             Samples::Points(points) => {
                 let mut cells: Vec<(i64, i64)> =
@@ -123,14 +195,7 @@ impl Trials {
                 svg.path("k-ink", &Path::through(&medians));
             }
         }
-        if let Some((at, max)) = series.samples.worst() {
-            let (px, py) = (x.at(at), y.at(max));
-            svg.circle(&format!("k-hollow k-c{tone}"), px, py, 3.4);
-            let words = self.unit.value(max);
-            let ends = px + 8.0 + text::width(&words, SMALL) > area.right;
-            let class = if ends { "k-halo k-e" } else { "k-halo" };
-            svg.text(class, if ends { px - 8.0 } else { px + 8.0 }, (py + 4.0).max(area.top + 11.0), &words);
-        }
+        self.draw_worst(svg, series, x, y, area);
     }
 }
 
@@ -140,12 +205,11 @@ impl Figure for Trials {
     }
 
     fn render(&self, width: Width) -> String {
-        let drawn: Vec<(usize, &Series)> =
-            self.series.iter().enumerate().filter(|(_, s)| s.samples.worst().is_some()).collect();
+        let drawn: Vec<&Series> = self.series.iter().filter(|s| !s.samples.is_empty()).collect();
         if drawn.is_empty() {
             return frame::no_samples(&self.title, &self.subtitle, width);
         }
-        let all = || drawn.iter().flat_map(|(_, s)| s.samples.ranges());
+        let all = || drawn.iter().flat_map(|s| s.samples.ranges());
         let mut values = Extent::of(all().flat_map(|r| [r.1, r.2]));
         values.extend(self.limit.iter().map(|l| l.0));
         let orders = Extent::of(all().map(|r| r.0));
@@ -166,9 +230,9 @@ impl Figure for Trials {
         let x = Axis::linear(orders.min, orders.max, self.order_unit, left + 2.0, right - 2.0);
 
         let mut area = Area { left, top, right, bottom: top };
-        for (index, series) in &drawn {
+        for series in &drawn {
             if drawn.len() > 1 || !series.label.is_empty() {
-                let cut = text::fit(&series.label, LABEL, width.0 - left);
+                let cut = text::fit_name(&series.label, LABEL, width.0 - left);
                 svg.text_with_title("k-l", left, top + 12.0, &cut, &series.label);
                 top += 19.0;
             }
@@ -176,8 +240,6 @@ impl Figure for Trials {
             let y = y_at(top);
             frame::left_axis(&mut svg, area, &y, spacing);
             svg.line("k-axis", left, area.bottom, right, area.bottom);
-            let tone = theme::tone(*index);
-            self.draw_panel(&mut svg, series, tone, &x, &y, area);
             if let Some((limit, name)) = &self.limit {
                 let at = y.at(*limit);
                 svg.line("k-deadline", left, at, right, at);
@@ -188,28 +250,49 @@ impl Figure for Trials {
                     svg.text_with_title("k-fw", right + 6.0, at + 4.0, &text::fit(name, SMALL, limit_room), name);
                 }
             }
+            // The names of the worst stand over everything else.
+            self.draw_panel(&mut svg, series, &x, &y, area);
             top = area.bottom + 14.0;
         }
         let mut under = frame::bottom_labels(&mut svg, area, &x, frame::spacing_x(width), &self.order);
-        if drawn.iter().any(|(_, s)| matches!(s.samples, Samples::Columns(_))) {
-            let tone = theme::tone(drawn[0].0);
-            let items =
-                [(Mark::Box(tone), "smallest to largest sample of each column of pixels"), (Mark::Ink, "its median")];
-            under = key::draw(&mut svg, under + 4.0, &items);
+        let tone = drawn[0].tone;
+        let mut items = Vec::new();
+        if drawn.iter().any(|s| matches!(s.samples, Samples::Columns(_))) {
+            items.push((Mark::Box(tone), "smallest to largest sample of each column of pixels"));
+            items.push((Mark::Ink, "its median"));
         }
+        if drawn.iter().any(|s| !s.worst.is_empty()) {
+            items.push((Mark::Ring, "the worst, with the time (UTC) as far as it is known"));
+        }
+        under = key::draw(&mut svg, under + 4.0, &items);
         svg.finish(under, &self.title, &self.describe())
     }
 
+    fn terminal(&self, columns: usize) -> Option<String> {
+        let lines = self.series.iter().filter(|series| !series.worst.is_empty()).map(|series| {
+            let worst: Vec<String> = series.worst.iter().map(|worst| self.words(worst)).collect();
+            (series.label.clone(), worst)
+        });
+        let lines: Vec<(String, Vec<String>)> = lines.collect();
+        (!lines.is_empty()).then(|| terminal::list(&format!("{}: the worst (UTC)", self.title), &lines, columns))
+    }
+
+    fn coloured(&mut self) -> Vec<(&str, &mut Tone)> {
+        self.series.iter_mut().map(|series| (series.label.as_str(), &mut series.tone)).collect()
+    }
+
     fn csv(&self) -> String {
-        let mut table = Table::new(&["series", "x", "min", "median", "max"]);
+        let mut table = Table::new(&["series", "x", "min", "median", "max", "when"]);
         for series in &self.series {
-            let mut put = |x: f64, min: f64, median: f64, max: f64| {
-                table.row([series.label.clone(), x.to_string(), min.to_string(), median.to_string(), max.to_string()]);
+            let mut put = |x: f64, min: f64, median: f64, max: f64, when: &str| {
+                let numbers = [x, min, median, max].map(|number| number.to_string());
+                table.row([series.label.clone()].into_iter().chain(numbers).chain([when.to_owned()]));
             };
             match &series.samples {
-                Samples::Points(points) => points.iter().for_each(|p| put(p.0, p.1, p.1, p.1)),
-                Samples::Columns(columns) => columns.iter().for_each(|c| put(c.x, c.min, c.median, c.max)),
+                Samples::Points(points) => points.iter().for_each(|p| put(p.0, p.1, p.1, p.1, "")),
+                Samples::Columns(columns) => columns.iter().for_each(|c| put(c.x, c.min, c.median, c.max, "")),
             }
+            series.worst.iter().for_each(|w| put(w.x, w.value, w.value, w.value, &w.when));
         }
         table.finish()
     }
@@ -242,7 +325,7 @@ mod tests {
         let figure = Trials {
             scale: Scale::Linear,
             limit: None,
-            ..plot(vec![Series { label: String::new(), samples: Samples::Columns(columns) }])
+            ..plot(vec![Series { samples: Samples::Columns(columns), ..Series::default() }])
         };
         let svg = figure.render(Width::WIDE);
         let tops = svg.lines().find(|l| l.contains("k-speck")).unwrap();
@@ -252,14 +335,43 @@ mod tests {
     #[test]
     fn every_point_is_drawn_once_a_half_pixel() {
         let points: Vec<(f64, f64)> = (0..200_000).map(|i| (f64::from(i), 5e6 + f64::from(i % 50) * 1e4)).collect();
-        let svg = plot(vec![Series { label: "a".into(), samples: Samples::Points(points) }]).render(Width::NARROW);
+        let svg = plot(vec![Series { label: "a".into(), samples: Samples::Points(points), ..Series::default() }])
+            .render(Width::NARROW);
         let dots = svg.matches("h0").count();
         assert!(dots > 10_000 && dots < 2 * 360 * 50 + 100, "{dots}");
     }
 
     #[test]
+    fn the_worst_samples_are_named_with_the_time_at_which_they_were_taken() {
+        let points: Vec<(f64, f64)> = (0..900).map(|i| (f64::from(i), 5e3 + f64::from(i % 50))).collect();
+        let worst = |x: f64, value: f64, when: &str| Worst { x, value, bound: "", when: when.into() };
+        let series = Series {
+            label: "cpu0".into(),
+            samples: Samples::Points(points),
+            worst: vec![worst(100.0, 2.92e6, "at 08:52:41.317"), worst(700.0, 1.5e6, "at 08:52:41.917")],
+            ..Series::default()
+        };
+        let figure = plot(vec![series]);
+        for width in [Width::WIDE, Width::NARROW] {
+            let svg = figure.render(width);
+            assert!(svg.contains(">2.92 ms at 08:52:41.317</text>"), "{svg}");
+            assert_eq!(svg.contains(">1.50 ms at 08:52:41.917</text>"), width == Width::WIDE, "{svg}");
+        }
+        assert!(figure.terminal(80).unwrap().contains("2.92 ms at 08:52:41.317"));
+        assert!(figure.csv().contains("cpu0,100,2920000,2920000,2920000,at 08:52:41.317\n"));
+    }
+
+    #[test]
     fn degenerate_data_still_make_a_drawing() {
-        let points = |p: &[(f64, f64)]| Series { label: "<&".repeat(90), samples: Samples::Points(p.to_vec()) };
+        let points = |p: &[(f64, f64)]| Series {
+            label: "<&".repeat(90),
+            samples: Samples::Points(p.to_vec()),
+            worst: p
+                .iter()
+                .map(|(x, value)| Worst { x: *x, value: *value, bound: "≥ ", when: "<".repeat(200) })
+                .collect(),
+            ..Series::default()
+        };
         for series in [
             vec![],
             vec![points(&[])],

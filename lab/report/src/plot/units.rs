@@ -1,4 +1,4 @@
-//! How numbers are written: a unit, three significant digits, and one prefix for a whole axis.
+//! Numbers with units: three significant digits, and one prefix for a whole axis.
 //!
 //! Every figure and every table writes its numbers through this module, so that the same value never appears in two
 //! forms. A value is given in the base unit (nanoseconds, bytes, bits a second); the prefix is chosen here. Whole

@@ -1,14 +1,16 @@
-//! Tables in which what varies stands in the columns: one figure of each series, and how far it is from the first column.
+//! Tables across a varied value: its values are the columns, with one figure of each series and the difference to the
+//! first column.
 //!
-//! For a group of many series that are to be read side by side, such as the same services in several builds of a kernel.
+//! They are for a group of many series that are to be read side by side, such as the same services in several builds of
+//! a kernel.
 
 use std::cmp::Ordering;
 
 use kizami_studies::Statistic;
 
+use crate::measure::Measure;
 use crate::numbers::Scale;
 use crate::plot::Unit;
-use crate::section::Measure;
 use crate::table::{RowKind, Table};
 
 /// The figures of a row, by column.
@@ -39,7 +41,7 @@ pub(crate) fn of(name: &str, statistic: Statistic, measures: &[Measure<'_, '_>])
             let label = label(name, measure, measures);
             let column = columns.iter().position(|column| *column == value(measure)).unwrap_or_default();
             let summary = measure.analysis.summary.as_ref();
-            let figure = summary.and_then(|s| statistic.of(s)).map(|figure| measure.analysis.scale(figure));
+            let figure = summary.and_then(|s| statistic.of(s)?.exactly()).map(|figure| measure.analysis.scale(figure));
             let line = lines.iter().position(|line| line.label == label).unwrap_or_else(|| {
                 lines.push(Line { label, figures: vec![None; columns.len()] });
                 lines.len() - 1

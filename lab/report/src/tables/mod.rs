@@ -1,18 +1,20 @@
 //! The tables of a section.
 //!
-//! They have the papers' form (average, maximum, variance, standard deviation) with the published figures below the
-//! measured ones, and what the papers did not have: median, tail, the first cold call. Times and throughputs stand in
-//! tables of their own, because they share no unit.
+//! Their columns are those of the papers (average, maximum, variance, standard deviation), with the published figures
+//! below the measured ones, and further ones that the papers do not have: median, tail, the first cold call. Times and
+//! throughputs stand in tables of their own, because they share no unit.
+
+mod across;
 
 use std::collections::HashMap;
 
 use kizami_recording::folder::{Measured, Outcome, Series};
+use kizami_recording::stats::Known;
 use kizami_studies::{Group, Published, Statistic, Study};
 
-use crate::across;
+use crate::measure::Measure;
 use crate::numbers::{Scale, whole};
 use crate::plot::Unit;
-use crate::section::Measure;
 use crate::table::{RowKind, Table};
 
 /// One column: its header, and its cell for a measured row and for a published one.
@@ -33,23 +35,36 @@ impl Cells<'_, '_> {
     fn write(&self, value: f64) -> String {
         self.scale.write(self.measure.analysis.scale(value))
     }
+
+    /// A figure that may be known from one side only.
+    fn known(&self, figure: Known<f64>) -> String {
+        format!("{}{}", figure.sign(), self.write(figure.bound()))
+    }
+
+    fn tail(&self, figure: Option<Known<u64>>) -> Option<String> {
+        figure.map(|figure| self.known(figure.map(|value| value as f64)))
+    }
+
+    fn max(&self) -> Option<String> {
+        self.tail(Some(self.summary.max))
+    }
 }
 
 /// The column of the estimated maximum.
-pub(crate) const FURTHER: &str = "×1000";
+pub(crate) const FURTHER: &str = "×100";
 
 const TIMES: &[Column] = &[
-    Column { header: "AVG", measured: |c| Some(c.write(c.summary.mean)), published: Some(Statistic::Mean) },
-    Column { header: "MAX", measured: |c| Some(c.write(c.summary.max as f64)), published: Some(Statistic::Max) },
+    Column { header: "AVG", measured: |c| Some(c.known(c.summary.mean)), published: Some(Statistic::Mean) },
+    Column { header: "MAX", measured: |c| c.max(), published: Some(Statistic::Max) },
     Column { header: "VAR", measured: variance, published: Some(Statistic::Variance) },
     Column {
         header: "STDEV",
         measured: |c| c.summary.standard_deviation.map(|v| c.write(v)),
         published: Some(Statistic::Stdev),
     },
-    Column { header: "median", measured: |c| Some(c.write(c.summary.median)), published: Some(Statistic::Median) },
-    Column { header: "p99", measured: |c| c.summary.p99.map(|v| c.write(v as f64)), published: Some(Statistic::P99) },
-    Column { header: "p99.9", measured: |c| c.summary.p99_9.map(|v| c.write(v as f64)), published: None },
+    Column { header: "median", measured: |c| Some(c.known(c.summary.median)), published: Some(Statistic::Median) },
+    Column { header: "p99", measured: |c| c.tail(c.summary.p99), published: Some(Statistic::P99) },
+    Column { header: "p99.9", measured: |c| c.tail(c.summary.p99_9), published: None },
     Column { header: FURTHER, measured: |c| c.measure.analysis.further_maximum.map(|v| c.write(v)), published: None },
     Column { header: "first", measured: |c| c.measure.analysis.cold.map(|v| c.write(v as f64)), published: None },
     Column { header: "n", measured: |c| Some(whole(c.summary.count)), published: None },
@@ -63,8 +78,8 @@ const THROUGHPUTS: &[Column] = &[
         published: Some(Statistic::Mean),
     },
     Column { header: "MIN", measured: |c| Some(c.write(c.summary.min as f64)), published: Some(Statistic::Min) },
-    Column { header: "median", measured: |c| Some(c.write(c.summary.median)), published: Some(Statistic::Median) },
-    Column { header: "MAX", measured: |c| Some(c.write(c.summary.max as f64)), published: Some(Statistic::Max) },
+    Column { header: "median", measured: |c| Some(c.known(c.summary.median)), published: Some(Statistic::Median) },
+    Column { header: "MAX", measured: |c| c.max(), published: Some(Statistic::Max) },
     Column { header: "STDEV", measured: |c| c.summary.standard_deviation.map(|v| c.write(v)), published: None },
     Column { header: "intervals", measured: |c| Some(whole(c.summary.count)), published: None },
 ];
@@ -72,8 +87,8 @@ const THROUGHPUTS: &[Column] = &[
 /// What is counted is the same every time, or the extremes say so.
 const COUNTS: &[Column] = &[
     Column { header: "MIN", measured: |c| Some(c.write(c.summary.min as f64)), published: Some(Statistic::Min) },
-    Column { header: "median", measured: |c| Some(c.write(c.summary.median)), published: Some(Statistic::Median) },
-    Column { header: "MAX", measured: |c| Some(c.write(c.summary.max as f64)), published: Some(Statistic::Max) },
+    Column { header: "median", measured: |c| Some(c.known(c.summary.median)), published: Some(Statistic::Median) },
+    Column { header: "MAX", measured: |c| c.max(), published: Some(Statistic::Max) },
     Column { header: "n", measured: |c| Some(whole(c.summary.count)), published: None },
 ];
 
@@ -105,7 +120,7 @@ fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit
     if measures.is_empty() {
         return None;
     }
-    let typical = |m: &&Measure<'_, '_>| m.analysis.summary.as_ref().map(|s| m.analysis.scale(s.median));
+    let typical = |m: &&Measure<'_, '_>| m.analysis.summary.as_ref().map(|s| m.analysis.scale(s.median.bound()));
     let smallest = measures.iter().filter_map(typical).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     let scale = Scale::for_values(unit, if smallest.is_finite() { smallest } else { 1.0 });
     let what = match unit {
@@ -155,7 +170,7 @@ fn note(table: &Table, measures: &[&Measure<'_, '_>]) -> String {
     }
     if table.headers.iter().any(|h| h.text == FURTHER) {
         notes.push(
-            "×1000: the maximum to expect in a thousand times as many samples, by extreme-value theory; left out where the \
+            "×100: the maximum to expect in a hundred times as many samples, by extreme-value theory; left out where the \
              samples do not support an estimate."
                 .to_owned(),
         );

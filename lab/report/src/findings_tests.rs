@@ -1,0 +1,135 @@
+//! Tests of the findings: of whom they speak, and what they do not say.
+
+use std::collections::BTreeMap;
+
+use kizami_recording::folder::{
+    Column, Effective, FORMAT_VERSION, Outcome, Reader, Recording, State, Unit as SampleUnit, Writer,
+};
+use kizami_recording::stats::Options;
+
+use super::*;
+
+/// A series of one trial, its samples, the policy and the load under which it ran, and how many rows were lost.
+struct Ran(&'static str, &'static str, Option<&'static str>, Vec<u64>, u64);
+
+/// The findings of a recording of these series.
+fn findings(ran: &[Ran]) -> Vec<Finding> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = Recording {
+        format_version: FORMAT_VERSION,
+        checksum: String::new(),
+        kizami_version: String::new(),
+        command: Vec::new(),
+        studies: Vec::new(),
+        size: String::new(),
+        started: String::new(),
+        ended: None,
+        state: State::Running,
+        seed: 1,
+        host: BTreeMap::new(),
+        tools: BTreeMap::new(),
+        notes: Vec::new(),
+        series: Vec::new(),
+        order: Vec::new(),
+    };
+    let path = folder.path().join("r");
+    let mut writer = Writer::create(&path, recording).expect("a recording");
+    for (number, Ran(workload, policy, load, samples, lost)) in ran.iter().enumerate() {
+        let series = writer.add_series(Series {
+            name: format!("{workload}-{number}"),
+            workload: (*workload).to_owned(),
+            environment: "host".into(),
+            params: BTreeMap::from([("interval".into(), "1ms".into())]),
+            requested: BTreeMap::new(),
+            part: "cpu1".into(),
+            columns: vec![Column::new("time", SampleUnit::Nanoseconds)],
+            operations: 1,
+            emulated: false,
+            asked_by: Vec::new(),
+            counted: false,
+            trials: Vec::new(),
+        });
+        writer.begin_trial(&[series], &[samples.len() as u64], "").expect("a trial");
+        writer.append(series, samples).expect("rows");
+        let trial = writer.trial(series).expect("a trial");
+        trial.dropped = *lost;
+        trial.facts = BTreeMap::from([("lost_ns_cpu1".into(), 2e7), ("elapsed_ns_cpu1".into(), 1e9)]);
+        let settings = [("policy", Some(policy)), ("load", load.as_ref())];
+        for (name, value) in settings.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            let effective = Effective { value: (*value).to_owned(), as_requested: true, why: String::new() };
+            trial.effective.insert(name.to_owned(), effective);
+        }
+        writer.end_trial(&[series], &Outcome::Complete).expect("an end");
+    }
+    writer.finish(State::Complete).expect("an end");
+    let reader = Reader::open(&path).expect("a recording");
+    let analyses: Vec<Analysis<'_>> = reader.series().map(|loaded| Analysis::of(loaded, &Options::default())).collect();
+    find(&analyses)
+}
+
+fn about<'f>(findings: &'f [Finding], what: &str) -> &'f Finding {
+    let found = findings.iter().find(|finding| finding.headline.contains(what));
+    found.unwrap_or_else(|| panic!("nothing about {what}: {findings:?}"))
+}
+
+#[test]
+fn gaps_of_an_ordinary_thread_say_nothing_of_a_real_time_one() {
+    let gaps = |policy| Ran("clock-gap", policy, None, vec![1000, 3_110_000, 2000], 0);
+    let found = findings(&[gaps("other"), Ran("wakeup", "fifo:80", Some("cpu"), vec![1_140_000, 9000], 0)]);
+    let noise = about(&found, "never sleeps");
+    assert_eq!(
+        noise.headline,
+        "A thread under policy other that never sleeps was held up for 3.11 ms in one piece, and lost 2.00 % of its time in all, \
+         without load on the host (cpu1)."
+    );
+    assert!(!noise.meaning.contains("whatever"), "{}", noise.meaning);
+    assert!(noise.meaning.contains("In the same run one under policy fifo:80 woke up to 1.14 ms late under load cpu."));
+
+    let found = findings(&[gaps("fifo:80")]);
+    assert!(about(&found, "never sleeps").meaning.starts_with("A thread under policy fifo:80 that reacts faster"));
+}
+
+#[test]
+fn the_loss_of_one_series_is_not_joined_to_the_maximum_of_another() {
+    let mut quiet = Ran("clock-gap", "other", None, vec![1000; 10], 0);
+    quiet.3[3] = 1500;
+    let found = findings(&[quiet, Ran("clock-gap", "fifo:80", Some("cpu"), vec![9_000_000, 10], 0)]);
+    let noise = about(&found, "never sleeps");
+    assert!(
+        noise.headline.contains("policy fifo:80") && noise.headline.contains("under load cpu"),
+        "{}",
+        noise.headline
+    );
+}
+
+#[test]
+fn wake_ups_are_set_beside_those_under_the_same_load_only() {
+    let other = Ran("wakeup", "other", Some("cpu"), vec![5_130_000, 1000], 0);
+    let idle = Ran("wakeup", "fifo:80", None, vec![20_000, 1000], 0);
+    let found = findings(&[other, idle]);
+    let late = about(&found, "wakes every");
+    assert_eq!(
+        late.headline,
+        "A thread under policy other that wakes every 1ms came up to 5.13 ms late under load cpu on the host."
+    );
+    assert_eq!(late.meaning, "It missed whole periods, one after the other.");
+
+    let other = Ran("wakeup", "other", Some("cpu"), vec![5_130_000, 1000], 0);
+    let found = findings(&[other, Ran("wakeup", "fifo:80", Some("cpu"), vec![30_000, 1000], 0)]);
+    assert!(
+        about(&found, "wakes every")
+            .meaning
+            .ends_with("Under policy fifo:80 it was 30.0 µs in the same run and under the same load.")
+    );
+}
+
+#[test]
+fn what_was_lost_is_the_first_finding_and_bounds_the_others() {
+    let found = findings(&[Ran("clock-gap", "other", None, vec![30_000; 50], 3050)]);
+    assert_eq!(
+        found[0].headline,
+        "clock-gap-0: 3050 of 3100 samples were lost for want of room, and nothing is known of them: figures are of the rest, and \
+         the maximum is at least theirs."
+    );
+    assert!(about(&found, "never sleeps").headline.contains("held up for at least 30.0 µs"), "{:?}", found[1]);
+}
