@@ -1,4 +1,4 @@
-//! One cell of a group: a workload in an environment, with the values that the study gives it.
+//! A cell of a group: one workload in one environment, with the values that the study gives it.
 
 use std::collections::BTreeMap;
 

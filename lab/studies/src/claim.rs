@@ -1,4 +1,4 @@
-//! A claim of a paper: which shape its figures have, and so which shape is looked for here.
+//! Claims of a paper: which series a claim is about, and which relation between their figures it expects.
 
 use kizami_recording::folder::{Column, Unit};
 use kizami_recording::quantity::Quantity;
@@ -10,18 +10,18 @@ use crate::selector::Selector;
 use crate::tree::{At, Source, Table};
 use crate::words::{Size, Statistic, Word};
 
-/// A sentence of a paper, and what would bear it out.
+/// A claim: a sentence, and the relation between figures that would support it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     pub says: String,
-    /// Where it says so; empty for a question of the study's own.
+    /// The place of the sentence in the paper; empty for a question of the study's own.
     pub source: String,
     pub of: Selector,
     pub statistic: Statistic,
     pub expects: Expects,
 }
 
-/// What the statistic must be. Limits are in the unit of the samples of one operation.
+/// The condition on the statistic. Limits are in the unit of the samples of one operation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expects {
     Between(f64, f64),
@@ -34,7 +34,7 @@ pub enum Expects {
 }
 
 impl Expects {
-    /// What the claim compares with, if it does.
+    /// The series that the claim compares with, if it compares.
     pub fn other(&self) -> Option<&Selector> {
         match self {
             Self::Between(..) => None,

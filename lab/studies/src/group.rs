@@ -1,17 +1,17 @@
 //! A group of a study: workloads in environments, under settings, some of which vary.
 //!
-//! A group expands to cells: every workload in every environment under every combination of what varies. A name that
-//! means nothing to a workload (its parameters differ from another's) or to an environment (it is no Erlang VM) leaves
-//! that cell alone, and is refused when it means nothing to all of them.
+//! A group expands to cells: every workload in every environment under every combination of the varied values. A name
+//! may be unknown to a workload (a parameter that it does not have) or to an environment (a setting of the Erlang VM,
+//! elsewhere). Such a name leaves the cell as it is, and is refused if it is unknown to all cells.
 
 use std::fmt;
 
 use kizami_environments::Environment;
-use kizami_settings::Scope;
 use kizami_workloads::Workload;
 
-use crate::cell::{BEAM, Cell, DEFAULT, Values, has_param, is_setting, setting_names};
-use crate::problem::suggest;
+use crate::cell::{Cell, Values};
+use crate::limits::MOST_STARTS;
+use crate::reach::{Given, Reach, Vary, read_environments, read_workloads};
 use crate::tree::{At, Source, Table};
 use crate::words::{Figure, Missing, Size, Statistic, Word};
 
@@ -29,9 +29,9 @@ pub struct Group {
     pub environments: Vec<&'static dyn Environment>,
     pub figures: Vec<Figure>,
     pub missing: Missing,
-    /// What varies and stands in the columns of the tables.
+    /// The varied name whose values stand in the columns of the tables.
     pub across: Option<String>,
-    /// Which figures of a series stand in such tables, a table each, and in a sweep the first.
+    /// The figures of a series in such tables, a table each; a sweep shows the first.
     pub statistics: Vec<Statistic>,
     /// Where it begins, and where each environment is named.
     pub(crate) at: usize,
@@ -50,19 +50,6 @@ pub(crate) struct Ask {
     vary: Vec<Vary>,
     /// Sets of values, of which each cell has one. Never empty once it was read, as one without values changes nothing.
     cases: Vec<Values>,
-}
-
-/// Values for all workloads, and values for single ones.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Given {
-    all: Values,
-    of: Vec<(&'static str, Values)>,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Vary {
-    pub name: String,
-    pub values: Vec<At<String>>,
 }
 
 /// The sizes as the study gives them for all of its groups.
@@ -217,7 +204,7 @@ impl Group {
         let cases = scope.read_cases(&table);
         let sizes = [Size::Quick, Size::Full].into_iter().zip(defaults).map(|(size, default)| {
             let own = table.table(size.name(), size.name()).map(|t| t.only(&["trials", "params", "vary"]));
-            let trials = own.as_ref().and_then(|t| t.count("trials", 0)).map(|trials| trials.value);
+            let trials = own.as_ref().and_then(|t| t.count("trials", 0, MOST_STARTS)).map(|trials| trials.value);
             let own_params = own.as_ref().and_then(|t| t.table("params", "params")).map(|t| scope.read_params(&t));
             let own_vary = own.as_ref().and_then(|t| t.table("vary", "vary")).map(|t| scope.read_vary(&t));
             let layers = vec![default.params.clone(), params.clone(), settings.clone(), own_params.unwrap_or_default()];
@@ -291,173 +278,4 @@ pub(crate) fn is_plain(source: &Source<'_>, text: &At<String>) -> bool {
         source.wrong(text.at, format!("{:?} is no name: use lower-case letters, digits and hyphens", text.value));
     }
     plain
-}
-
-fn read_workloads(table: &Table<'_, '_>) -> Vec<&'static Workload> {
-    let source = table.source;
-    let names = table.strings("workloads");
-    if names.is_empty() && table.get("workloads").is_none_or(|e| e.value.is_array()) {
-        source.wrong(table.at, "[[group]] needs workloads, such as workloads = [\"wakeup\"]");
-    }
-    let find = |name: &At<String>| {
-        let workload = kizami_workloads::find(&name.value);
-        if workload.is_none() {
-            let known: Vec<_> = kizami_workloads::ALL.iter().map(|w| w.name).collect();
-            let message = format!("unknown workload {:?}", name.value);
-            source.wrong_but(name.at, message, suggest(&name.value, &known));
-        }
-        workload
-    };
-    names.iter().filter_map(find).collect()
-}
-
-fn read_environments(table: &Table<'_, '_>) -> (Vec<&'static dyn Environment>, Vec<usize>) {
-    let source = table.source;
-    let mut names = table.strings("environments");
-    if table.get("environments").is_none() {
-        names.push(At::new("host".into(), table.at));
-    }
-    let find = |name: &At<String>| {
-        let environment = kizami_environments::find(&name.value);
-        if environment.is_none() {
-            let known: Vec<_> = kizami_environments::ALL.iter().map(|e| e.name()).collect();
-            let message = format!("unknown environment {:?}", name.value);
-            source.wrong_but(name.at, message, suggest(&name.value, &known));
-        }
-        environment.map(|e| (e, name.at))
-    };
-    names.iter().filter_map(find).unzip()
-}
-
-/// What names can mean: the workloads and environments that they are for.
-pub(crate) struct Reach<'g> {
-    pub workloads: &'g [&'static Workload],
-    pub environments: &'g [&'static dyn Environment],
-}
-
-impl Reach<'_> {
-    fn param_names(&self) -> Vec<&'static str> {
-        self.workloads.iter().flat_map(|w| w.params).map(|p| p.name).collect()
-    }
-
-    fn knows_param(&self, name: &str) -> bool {
-        self.workloads.iter().any(|w| has_param(w, name))
-    }
-
-    /// Reads `params`: names with values, and tables of them under the names of workloads.
-    pub fn read_params(&self, table: &Table<'_, '_>) -> Given {
-        let mut given = Given::default();
-        for entry in table.entries() {
-            if !entry.value.is_table() {
-                let (at, name) = (entry.key_at, entry.key);
-                if let Some(value) = table.value(entry).filter(|_| self.check_param(table.source, at, name)) {
-                    given.all.insert(name.to_owned(), value);
-                }
-                continue;
-            }
-            let names: Vec<_> = self.workloads.iter().map(|w| w.name).collect();
-            let Some(workload) = self.workloads.iter().find(|w| w.name == entry.key) else {
-                let message = format!("a table of parameters for {:?}, which is no workload here", entry.key);
-                table.source.wrong_but(entry.key_at, message, suggest(entry.key, &names));
-                continue;
-            };
-            let own = Reach { workloads: &[*workload], environments: self.environments };
-            if let Some(values) = table.as_table(entry, entry.key) {
-                given.of.push((workload.name, own.read_params(&values).all));
-            }
-        }
-        given
-    }
-
-    fn check_param(&self, source: &Source<'_>, at: usize, name: &str) -> bool {
-        // Without workloads, of which another problem tells, no parameter can be judged.
-        if self.workloads.is_empty() || self.knows_param(name) {
-            return true;
-        }
-        let suggestion = if is_setting(name) {
-            "it is a setting: put it under settings".to_owned()
-        } else {
-            suggest(name, &self.param_names())
-        };
-        let names: Vec<_> = self.workloads.iter().map(|w| w.name).collect();
-        source.wrong_but(at, format!("unknown parameter {name:?} of {}", names.join(", ")), suggestion);
-        false
-    }
-
-    fn read_settings(&self, table: &Table<'_, '_>) -> Given {
-        let mut given = Given::default();
-        for entry in table.entries() {
-            let value = table.value(entry);
-            if self.check_setting(table.source, entry.key_at, entry.key)
-                && let Some(value) = value
-            {
-                given.all.insert(entry.key.to_owned(), value);
-            }
-        }
-        given
-    }
-
-    fn check_setting(&self, source: &Source<'_>, at: usize, name: &str) -> bool {
-        if !is_setting(name) {
-            let suggestion = if self.knows_param(name) {
-                "it is a parameter: put it under params".to_owned()
-            } else {
-                suggest(name, &setting_names())
-            };
-            source.wrong_but(at, format!("unknown setting {name:?}"), suggestion);
-            return false;
-        }
-        let of_beam = kizami_settings::find(name).is_some_and(|s| s.scope == Scope::Beam);
-        let reaches = !of_beam || self.environments.is_empty() || self.environments.iter().any(|e| e.name() == BEAM);
-        if !reaches {
-            let message = format!("{name} is a setting of the Erlang VM, and no environment of this group is one");
-            source.wrong_but(at, message, "use environments = [\"beam\"]".into());
-        }
-        reaches
-    }
-
-    fn read_vary(&self, table: &Table<'_, '_>) -> Vec<Vary> {
-        let mut varied = Vec::new();
-        for entry in table.entries() {
-            let known = self.check_either(table.source, entry.key_at, entry.key);
-            let values = table.values(entry);
-            if entry.value.as_array().is_some_and(|array| array.is_empty()) {
-                let suggestion = format!("leave it out, or say [{DEFAULT:?}]");
-                table.source.wrong_but(entry.at, format!("{} varies over nothing", entry.key), suggestion);
-            } else if known && !values.is_empty() {
-                varied.push(Vary { name: entry.key.to_owned(), values });
-            }
-        }
-        varied
-    }
-
-    fn check_either(&self, source: &Source<'_>, at: usize, name: &str) -> bool {
-        if self.workloads.is_empty() || self.knows_param(name) {
-            return true;
-        }
-        if is_setting(name) {
-            return self.check_setting(source, at, name);
-        }
-        let names: Vec<_> = self.param_names().into_iter().chain(setting_names()).collect();
-        let message = format!("{name:?} is neither a parameter nor a setting");
-        source.wrong_but(at, message, suggest(name, &names));
-        false
-    }
-
-    fn read_cases(&self, table: &Table<'_, '_>) -> Vec<Values> {
-        let read = |case: &Table<'_, '_>| {
-            let mut values = Values::new();
-            for entry in case.entries() {
-                let value = case.value(entry);
-                if self.check_either(case.source, entry.key_at, entry.key)
-                    && let Some(value) = value
-                {
-                    values.insert(entry.key.to_owned(), value);
-                }
-            }
-            values
-        };
-        let cases: Vec<_> = table.tables("cases").iter().map(read).collect();
-        if cases.is_empty() { vec![Values::new()] } else { cases }
-    }
 }

@@ -1,23 +1,27 @@
 //! Studies: which workloads run in which environments under which settings, what was published, and what was claimed.
 //!
-//! - [`Study`]: a TOML file, read and checked. Everything that is wrong with it is told at once, each [`Problem`] with its
-//!   file, line, column and what was probably meant.
+//! - [`Study`]: a TOML file, read and checked. All problems of a file are reported at once, each [`Problem`] with its
+//!   file, line, column and a suggestion.
 //! - [`Plan`]: the jobs of some studies, each once, and the order of their trials.
 //! - [`Group::rows`]: the lines of a table, found again in a recording.
-//! - [`Claim::judge`]: whether what a paper says holds here, as far as the samples can tell.
+//! - [`Claim::judge`]: whether a claim of a paper holds here, as far as the samples can tell.
 //!
-//! A new study is one file in this crate's folder and a line in the list of [`study`]. docs/studies.md says what belongs
-//! in it.
+//! A new study is one file in this crate's folder and a line in the list of [`study`]. docs/studies.md describes the
+//! format of the file.
 
 mod cell;
 mod claim;
+mod compared;
 mod group;
 mod judge;
+mod limits;
 pub mod loss;
 mod names;
 mod plan;
+mod planned;
 mod problem;
 mod published;
+mod reach;
 mod rows;
 mod selector;
 mod shown;
@@ -29,7 +33,8 @@ pub use cell::DEFAULT;
 pub use claim::{Claim, Expects};
 pub use group::Group;
 pub use judge::{Judgement, Verdict};
-pub use plan::{Overrides, Plan, Planned, Refused, Start};
+pub use plan::{Overrides, Plan, Refused, Start};
+pub use planned::Planned;
 pub use problem::Problem;
 pub use published::Published;
 pub use rows::Row;

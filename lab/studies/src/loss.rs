@@ -1,4 +1,5 @@
-//! The share of datagrams that did not arrive: a figure of two columns, which no summary of samples has.
+//! The loss of datagrams: the share that did not arrive, from two columns of a series. The summary of a single column
+//! does not have it.
 
 use kizami_recording::folder::{Column, Loaded};
 use kizami_recording::stats::Samples;

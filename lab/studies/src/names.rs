@@ -1,13 +1,13 @@
-//! The names of series: unique in a plan, plain file names, and as short as they tell the series apart.
+//! The names of series: unique in a plan, plain file names, and as short as uniqueness allows.
 //!
-//! `workload.environment`, then as few parameters and settings as tell the plan's jobs of that workload in that
-//! environment apart, then the part: `wakeup.host.policy=fifo-80.cpu0`.
+//! A name is `workload.environment`, then as few parameters and settings as distinguish the plan's jobs of that
+//! workload in that environment, then the part: `wakeup.host.policy=fifo-80.cpu0`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kizami_environments::LOAD;
 
-use crate::plan::Planned;
+use crate::planned::Planned;
 
 /// File names end at 255 bytes, and more is put after these.
 const MOST: usize = 180;

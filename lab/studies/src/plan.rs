@@ -1,4 +1,4 @@
-//! The plan: which jobs, how often, in which order.
+//! The plan: the jobs of some studies, the number of their trials, and the order.
 //!
 //! Invariants: no two jobs of a plan would fill the same series; the names of its series are unique and plain file names;
 //! the same studies, size, overrides, machine and seed give the same plan.
@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use kizami_environments::Job;
-use kizami_workloads::{Machine, Part};
+use kizami_workloads::Machine;
 
 use crate::cell::{BEAM, Cell};
+use crate::limits::{MOST_JOBS, MOST_STARTS};
 use crate::names;
+use crate::planned::Planned;
 use crate::problem::suggest;
 use crate::study::Study;
 use crate::tree::At;
@@ -37,28 +39,6 @@ pub struct Start {
     /// Index in [`Plan::jobs`].
     pub job: usize,
     pub trial: usize,
-}
-
-/// A job and what the plan knows of it.
-#[derive(Clone)]
-pub struct Planned {
-    pub job: Job,
-    /// The most that any group asks for.
-    pub trials: usize,
-    /// `study/group` of every group that asks for it.
-    pub asked_by: Vec<String>,
-    pub missing: Missing,
-    /// The series of each trial, and their names: unique, and plain file names.
-    pub parts: Vec<Part>,
-    pub series: Vec<String>,
-    /// About how long a trial takes.
-    pub seconds: f64,
-}
-
-impl fmt::Debug for Planned {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Planned").field("series", &self.series).field("trials", &self.trials).finish_non_exhaustive()
-    }
 }
 
 /// Why there is no plan: an override that means nothing, or that makes a job impossible.
@@ -96,10 +76,16 @@ impl Plan {
     ) -> Result<Self, Refused> {
         let mut jobs: Vec<Planned> = Vec::new();
         let mut known: Vec<&str> = Vec::new();
+        let mut combined: usize = 0;
         for study in studies {
             for group in study.groups.iter().filter(|g| g.trials(size) > 0) {
                 for cell in group.cells(size) {
                     known.extend(overrides.keys().map(String::as_str).filter(|name| cell.kind_of(name).is_some()));
+                    // Counted before they are made: what is refused must not be what fills the memory.
+                    combined = combined.saturating_add(combinations(&cell, overrides));
+                    if combined > MOST_JOBS {
+                        return Err(too_many_jobs(combined, overrides));
+                    }
                     for cell in overridden(&cell, overrides) {
                         let job = cell.job().map_err(|(name, why)| refused(&cell, name, &why, overrides))?;
                         let trials = trials.unwrap_or_else(|| group.trials(size)).max(1);
@@ -116,6 +102,10 @@ impl Plan {
             let starting = if planned.job.environment.name() == BEAM { STARTING_BEAM } else { STARTING };
             planned.seconds = (planned.job.workload().seconds)(&planned.job.params) + starting;
         }
+        let starts = jobs.iter().fold(0, |sum: usize, job| sum.saturating_add(job.trials));
+        if starts > MOST_STARTS {
+            return Err(too_many_starts(starts, &jobs));
+        }
         names::give(&mut jobs);
         let order = order(&jobs, seed);
         Ok(Self { studies: studies.iter().map(|s| s.name.clone()).collect(), seed, jobs, order })
@@ -127,10 +117,20 @@ impl Plan {
     }
 }
 
+/// The overrides that mean something to `cell`.
+fn meant<'o>(cell: &Cell, overrides: &'o Overrides) -> impl Iterator<Item = (&'o String, &'o Vec<String>)> {
+    overrides.iter().filter(|(name, values)| cell.kind_of(name).is_some() && !values.is_empty())
+}
+
+/// How many cells [`overridden`] would make of `cell`.
+fn combinations(cell: &Cell, overrides: &Overrides) -> usize {
+    meant(cell, overrides).fold(1, |product: usize, (_, values)| product.saturating_mul(values.len()))
+}
+
 /// `cell` with every combination of the overrides that mean something to it.
 fn overridden(cell: &Cell, overrides: &Overrides) -> Vec<Cell> {
     let mut cells = vec![cell.clone()];
-    for (name, values) in overrides.iter().filter(|(name, values)| cell.kind_of(name).is_some() && !values.is_empty()) {
+    for (name, values) in meant(cell, overrides) {
         let with = |cell: &Cell| {
             let cell = cell.clone();
             values.iter().map(move |value| {
@@ -150,6 +150,28 @@ fn refused(cell: &Cell, name: String, why: &str, overrides: &Overrides) -> Refus
     let given: Vec<_> = overrides.iter().map(|(name, values)| format!("{name}={}", values.join(","))).collect();
     let with = if given.is_empty() { String::new() } else { format!(" with {}", given.join(" ")) };
     Refused { name, why: format!("{place}{with}: {why}") }
+}
+
+fn too_many_jobs(jobs: usize, overrides: &Overrides) -> Refused {
+    let count = |(name, values): (&String, &Vec<String>)| format!("{} of {name}", values.len());
+    let given: Vec<String> = overrides.iter().filter(|(_, values)| values.len() > 1).map(count).collect();
+    let by = if given.is_empty() { String::new() } else { format!(" (with {})", given.join(", ")) };
+    let why = format!(
+        "at least {jobs} combinations of values would be measured{by}, and a run has at most {MOST_JOBS}: each is a series \
+         with a file of its own. Give fewer values, or measure them in several runs"
+    );
+    Refused { name: overrides.keys().next().cloned().unwrap_or_default(), why }
+}
+
+fn too_many_starts(starts: usize, jobs: &[Planned]) -> Refused {
+    let most = jobs.iter().map(|job| job.trials).max().unwrap_or(0);
+    let why = format!(
+        "{starts} fresh starts were asked for (up to {most} trials of each of {} jobs), and a run has at most \
+         {MOST_STARTS}: recording.json lists every one of them, and is written anew after each. Ask for fewer trials, or \
+         measure in several runs; more samples of one start come from the workload's own parameters",
+        jobs.len()
+    );
+    Refused { name: "trials".to_owned(), why }
 }
 
 fn unknown(name: &str, jobs: &[Planned]) -> Refused {

@@ -1,8 +1,8 @@
-//! What is wrong with a study, and where: for who wrote it.
+//! Problems of a study: the fault and its place, in messages for the study's author.
 
 use std::fmt;
 
-/// One thing that is wrong with a file. Shown as a compiler shows it: `file:line:column: message; suggestion`.
+/// One problem of a file. Shown as a compiler shows it: `file:line:column: message; suggestion`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {
     pub file: String,
@@ -11,7 +11,7 @@ pub struct Problem {
     /// In characters, counted from 1; 0 for a problem of the whole file.
     pub column: usize,
     pub message: String,
-    /// What would do, such as `did you mean "workloads"?`; may be empty.
+    /// A suggestion, such as `did you mean "workloads"?`; may be empty.
     pub suggestion: String,
 }
 

@@ -1,11 +1,12 @@
-//! What a paper published, as a CSV file beside its study: one figure a line.
+//! Published figures: a CSV file beside the study, one figure a line.
 //!
-//! The columns are `group,workload,condition,machine,statistic,value,unit`. A condition says which rows of the group the
-//! figure is to stand beside: `name=value` of parameters and settings, joined by `;`, and words for what the paper had
-//! and this project has not (`direction=send;IPsec ESP`), which no row here matches. Lines that begin with `#` say where
-//! the figures are from.
+//! The columns are `group,workload,condition,machine,statistic,value,unit`. A condition says beside which rows of the
+//! group the figure is to stand: `name=value` of parameters and settings, joined by `;`. Conditions that only the paper
+//! has are written in words (`direction=send;IPsec ESP`), and match no row here. Lines that begin with `#` name the
+//! source of the figures.
 
 use kizami_recording::folder::Series;
+use kizami_recording::foreign::printable;
 
 use crate::cell::{is_setting, setting_names};
 use crate::group::Group;
@@ -103,7 +104,7 @@ fn read_line(csv: &Source<'_>, record: &csv::StringRecord, study: &str, groups: 
     // Fields are written without quotes, so each begins after those before it and their commas.
     let field = |index: usize| {
         let before: usize = record.iter().take(index).map(|f| f.len() + 1).sum();
-        At::new(record[index].trim().to_owned(), begin + before)
+        At::new(printable(record[index].trim()).into_owned(), begin + before)
     };
     let [group, workload, condition, machine, statistic, value, unit] = std::array::from_fn(field);
     let ids: Vec<_> = groups.iter().map(|g| g.id.as_str()).collect();

@@ -1,10 +1,12 @@
-//! The rows of a group's table: which series, in which order, under which label.
+//! The rows of a group's table: their series, order and labels.
 //!
-//! A label is made of only what tells the rows of a group apart: `sum, default`, `fib, priority high`. What that is, is
-//! taken from the series that are there, because the user may have varied something that the study does not.
+//! A label has only the values in which the rows of a group differ: `sum, default`, `fib, priority high`. The series of
+//! the recording decide which values these are, because the user may have varied a setting or parameter that the study
+//! does not vary.
 
 use kizami_environments::LOAD;
 use kizami_recording::folder::Series;
+use kizami_recording::formats::FILE;
 
 use crate::cell::DEFAULT;
 use crate::group::Group;
@@ -17,7 +19,7 @@ pub struct Row {
     pub series: usize,
     /// Unique among the rows unless two series differ in nothing that is known of them.
     pub label: String,
-    /// What tells it apart: the names that vary in the group, with the series' values; what was left alone is `default`.
+    /// The names that vary in the group, with the series' values; a value that was left alone is `default`.
     pub condition: Vec<(String, String)>,
 }
 
@@ -76,6 +78,10 @@ impl Group {
             if !names.contains(name) {
                 names.push(name.clone());
             }
+        }
+        // Whoever imported files knows them by their names.
+        if series.iter().any(|s| s.params.contains_key(FILE)) && !names.iter().any(|name| name == FILE) {
+            names.push(FILE.to_owned());
         }
         let others = series.iter().flat_map(|s| s.params.keys().chain(s.requested.keys()));
         let others: std::collections::BTreeSet<_> = others.filter(|name| !names.contains(name)).cloned().collect();

@@ -1,4 +1,4 @@
-//! Which series a claim or a published figure is about.
+//! Selectors: the series that a claim or a published figure is about.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::group::Group;
 use crate::problem::suggest;
 use crate::tree::{At, Table};
 
-/// Names what must be equal; what it does not name may be anything. Without a part it is about every part but those that
-/// were watched beside the work.
+/// A selector of series: the values that it names must be equal, all others may be anything. Without a part it selects
+/// every part except those that were sampled beside the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selector {
     pub study: String,
@@ -26,7 +26,7 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Whether it is about `series`.
+    /// Whether it selects `series`.
     pub fn matches(&self, series: &Series) -> bool {
         let asked = |by: &String| match (by.split_once('/'), &self.group) {
             (Some((study, group)), Some(wanted)) => study == self.study && group == wanted,
@@ -42,7 +42,7 @@ impl Selector {
             && self.matches_names(&series.workload, &series.environment, &series.params, &series.requested)
     }
 
-    /// Whether it is about a series of `job`, which the group `id` asks for.
+    /// Whether it selects a series of `job`, which the group `id` asks for.
     pub(crate) fn matches_job(&self, id: &str, job: &Job) -> bool {
         let (params, requested) = (job.params.written(), job.requested());
         self.group.as_ref().is_none_or(|group| group == id)

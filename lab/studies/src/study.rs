@@ -1,18 +1,24 @@
-//! A study: a paper's evaluation as data. What it runs, what was published, which shape is claimed.
+//! A study, the evaluation of a paper as data: the groups to run, the published figures, and the claims.
 
 use std::path::Path;
 
 use kizami_environments::Environment;
 use kizami_recording::folder::Series;
+use kizami_recording::foreign::read_text;
 use kizami_workloads::Workload;
 use toml::de::DeTable;
 
 use crate::claim::Claim;
-use crate::group::{Defaults, Group, Reach, is_plain};
+use crate::group::{Defaults, Group, is_plain};
+use crate::limits::MOST_STARTS;
 use crate::problem::{Problem, nearest};
 use crate::published::{self, Published};
+use crate::reach::Reach;
 use crate::tree::{Source, Table, shown};
 use crate::words::{Size, Word};
+
+/// A longer file is no study, and no table of a paper.
+const MOST_TEXT: u64 = 16 << 20;
 
 /// A study that was read and checked: every cell of every group can be planned.
 #[derive(Debug, Clone)]
@@ -68,7 +74,7 @@ impl Study {
     pub fn parse(text: &str, file: &Path) -> Result<Self, Vec<Problem>> {
         let beside = |name: &str| {
             let path = file.with_file_name(name);
-            std::fs::read_to_string(&path).map_err(|e| format!("{} cannot be read: {e}", path.display()))
+            read_text(&path, MOST_TEXT).map_err(|e| format!("{} cannot be read: {e}", path.display()))
         };
         Self::parse_with(text, &shown(file), &beside)
     }
@@ -94,9 +100,17 @@ impl Study {
             };
             return Err(vec![Problem::of_file(name_or_path, "there is no such study".into(), suggestion)]);
         }
-        let text = std::fs::read_to_string(path).map_err(|e| {
+        Self::read(path)
+    }
+
+    /// The study in the file `path`, whose name may be anything.
+    ///
+    /// # Errors
+    /// When it cannot be read, or with everything that is wrong with it.
+    pub fn read(path: &Path) -> Result<Self, Vec<Problem>> {
+        let text = read_text(path, MOST_TEXT).map_err(|e| {
             let message = format!("the study cannot be read: {e}");
-            vec![Problem::of_file(name_or_path, message, "see docs/studies.md for what belongs in it".into())]
+            vec![Problem::of_file(&shown(path), message, "see docs/studies.md for what belongs in it".into())]
         })?;
         Self::parse(&text, path)
     }
@@ -197,7 +211,7 @@ fn read_defaults(table: &Table<'_, '_>, size: Size, workloads: &[&'static Worklo
     let table = table.only(&["trials", "params"]);
     let reach = Reach { workloads, environments: &[] };
     Defaults {
-        trials: table.count("trials", 0).map(|trials| trials.value),
+        trials: table.count("trials", 0, MOST_STARTS).map(|trials| trials.value),
         params: table.table("params", "params").map(|t| reach.read_params(&t)).unwrap_or_default(),
     }
 }

@@ -1,12 +1,13 @@
-//! Typed reading of a TOML tree that knows where everything stands.
+//! Typed reading of a TOML file, with the place of every value.
 //!
-//! A [`Source`] collects what is wrong instead of stopping at it, so that all problems of a file are told at once. A
-//! [`Table`] refuses keys that it was not told of, and every value that it gives is an [`At`], for whoever finds later that
-//! the value makes no sense.
+//! A [`Source`] collects problems instead of stopping at the first, so that all problems of a file are reported at
+//! once. A [`Table`] refuses unknown keys. Every value that it gives is an [`At`], which keeps the value's place for
+//! problems that are found later, and all text is made printable.
 
 use std::cell::RefCell;
 use std::path::Path;
 
+use kizami_recording::foreign::printable;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -152,7 +153,7 @@ impl<'s, 't> Table<'s, 't> {
 
     fn as_string(&self, entry: Entry<'s, 't>) -> Option<At<String>> {
         match entry.value {
-            DeValue::String(text) => Some(At::new(text.to_string(), entry.at)),
+            DeValue::String(text) => Some(At::new(printable(text).into_owned(), entry.at)),
             other => self.mistyped(entry.at, entry.key, "a string", other),
         }
     }
@@ -170,16 +171,16 @@ impl<'s, 't> Table<'s, 't> {
         array.iter().filter_map(item).collect()
     }
 
-    /// A whole number that is at least `least`.
-    pub fn count(&self, key: &str, least: usize) -> Option<At<usize>> {
+    /// A whole number from `least` to `most`.
+    pub fn count(&self, key: &str, least: usize, most: usize) -> Option<At<usize>> {
         let entry = self.get(key)?;
         let DeValue::Integer(number) = entry.value else {
             return self.mistyped(entry.at, key, "a whole number", entry.value);
         };
         match usize::from_str_radix(number.as_str(), number.radix()) {
-            Ok(number) if number >= least => Some(At::new(number, entry.at)),
+            Ok(number) if (least..=most).contains(&number) => Some(At::new(number, entry.at)),
             _ => {
-                self.source.wrong(entry.at, format!("{key} is not a whole number of at least {least}"));
+                self.source.wrong(entry.at, format!("{key} is not a whole number from {least} to {most}"));
                 None
             }
         }
@@ -238,7 +239,7 @@ impl<'s, 't> Table<'s, 't> {
     /// The written form of the value of a parameter or setting.
     pub fn value(&self, entry: Entry<'s, 't>) -> Option<At<String>> {
         let written = match entry.value {
-            DeValue::String(text) => text.to_string(),
+            DeValue::String(text) => printable(text).into_owned(),
             DeValue::Boolean(yes) => yes.to_string(),
             DeValue::Integer(number) => match i128::from_str_radix(number.as_str(), number.radix()) {
                 Ok(number) => number.to_string(),

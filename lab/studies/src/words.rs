@@ -1,8 +1,8 @@
-//! The words that a study may choose from.
+//! The vocabulary of studies: figures, statistics, sizes.
 
 use std::fmt;
 
-use kizami_recording::stats::Summary;
+use kizami_recording::stats::{Known, Summary};
 
 use crate::problem::suggest;
 use crate::tree::{At, Source};
@@ -133,23 +133,23 @@ words! {
 impl Statistic {
     /// That figure of `summary`, in the unit of its samples; `None` where they are too few to have it, and for a
     /// loss, which [`crate::loss`] takes of other columns.
-    pub fn of(self, summary: &Summary) -> Option<f64> {
-        let whole = |tail: Option<u64>| tail.map(|value| value as f64);
+    pub fn of(self, summary: &Summary) -> Option<Known<f64>> {
+        let whole = |tail: Known<u64>| tail.map(|value| value as f64);
         match self {
             Self::Mean => Some(summary.mean),
             Self::Median => Some(summary.median),
-            Self::Min => Some(summary.min as f64),
-            Self::Max => Some(summary.max as f64),
-            Self::Variance => summary.variance,
-            Self::Stdev => summary.standard_deviation,
-            Self::Mode => Some(summary.mode.value as f64),
-            Self::Trimmed => Some(summary.trimmed_mean),
-            Self::P90 => whole(summary.p90),
-            Self::P95 => whole(summary.p95),
-            Self::P99 => whole(summary.p99),
-            Self::P99_9 => whole(summary.p99_9),
-            Self::P99_99 => whole(summary.p99_99),
-            Self::P99_999 => whole(summary.p99_999),
+            Self::Min => Some(Known::Exactly(summary.min as f64)),
+            Self::Max => Some(whole(summary.max)),
+            Self::Variance => summary.variance.map(Known::Exactly),
+            Self::Stdev => summary.standard_deviation.map(Known::Exactly),
+            Self::Mode => summary.mode.map(|mode| Known::Exactly(mode.value as f64)),
+            Self::Trimmed => summary.trimmed_mean.map(Known::Exactly),
+            Self::P90 => summary.p90.map(whole),
+            Self::P95 => summary.p95.map(whole),
+            Self::P99 => summary.p99.map(whole),
+            Self::P99_9 => summary.p99_9.map(whole),
+            Self::P99_99 => summary.p99_99.map(whole),
+            Self::P99_999 => summary.p99_999.map(whole),
             Self::Loss => None,
         }
     }

@@ -1,4 +1,5 @@
-//! The studies that come with the program: they are whole, nothing that was published is lost, and they end in time.
+//! The studies that come with the program: their files are complete, no published figure is lost, and their plans end
+//! in time.
 
 use std::collections::{BTreeMap, BTreeSet};
 

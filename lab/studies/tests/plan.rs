@@ -1,4 +1,5 @@
-//! Plans: each job once, series with names of their own, an order that interleaves and can be had again.
+//! Plans: each job once, unique names of series, an order that interleaves trials and is the same again for the same
+//! seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -163,4 +164,28 @@ fn a_workload_alone_is_a_study_too() {
     let plan = Plan::new(&[study], Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan");
     assert_eq!((names(&plan), plan.order.len()), (vec!["wakeup.host"], 3));
     assert_eq!(plan.jobs[0].asked_by, ["wakeup/wakeup"]);
+}
+
+#[test]
+fn a_run_of_more_starts_than_can_be_recorded_is_refused_before_it_takes_memory() {
+    for trials in [20_001, 1_000_000_000, usize::MAX] {
+        let why = plan(Size::Quick, Some(trials), &[], 1).expect_err("it is too much");
+        for words in [&format!("{trials} trials of each of 5 jobs"), "at most 100000", "fewer trials"] {
+            assert!(why.contains(words), "{words}: {why}");
+        }
+    }
+    assert_eq!(plan(Size::Quick, Some(20_000), &[], 1).expect("it is as much as goes").order.len(), 100_000);
+}
+
+#[test]
+fn more_combinations_of_values_than_a_run_has_are_refused_before_they_are_made() {
+    let values: Vec<String> = (1..=400).map(|n| n.to_string()).collect();
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let times: Vec<String> = (1..=400).map(|n| format!("{n}us")).collect();
+    let times: Vec<&str> = times.iter().map(String::as_str).collect();
+    let all = [("cycles", &values[..]), ("interval", &times), ("duration", &times), ("timer_slack", &times)];
+    let why = plan(Size::Quick, None, &all, 1).expect_err("it is too much");
+    for words in ["64000000", "at most 5000", "400 of cycles", "several runs"] {
+        assert!(why.contains(words), "{words}: {why}");
+    }
 }
