@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -10,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 #[command(after_help = "\
 Examples:
   kizami doctor                         what stands between this machine and real-time behaviour
-  kizami run linux nerves --quick       both studies in about three minutes, with a report
+  kizami run                            the studies linux and nerves in about three minutes, with a report
   kizami run wakeup --set policy=other,fifo:80 --load none,cpu
   kizami show                           the newest recording as tables
   kizami compare A B                    ratios with intervals, and which differences are supported
@@ -83,7 +84,7 @@ pub struct Doctor {
 #[derive(Debug, Args)]
 pub struct Run {
     /// Studies (names or TOML files) or workloads
-    #[arg(required = true, value_name = "STUDY|WORKLOAD", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "STUDY|WORKLOAD", default_values = ["linux", "nerves"], value_hint = ValueHint::FilePath)]
     pub what: Vec<String>,
 
     #[command(flatten)]
@@ -113,7 +114,7 @@ pub struct RunOptions {
     pub environment: Vec<String>,
 
     /// Fresh starts of each workload
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_trials)]
     pub trials: Option<usize>,
 
     /// The seed of the order and of the intervals; the same seed gives the same order
@@ -159,9 +160,11 @@ pub struct Show {
 #[derive(Debug, Args)]
 pub struct Compare {
     /// A recording, or a series as RECORDING:SERIES (or only SERIES, of the newest recording)
-    pub a: String,
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub a: OsString,
     /// The same
-    pub b: String,
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub b: OsString,
     /// What is compared
     #[arg(long, value_name = "STATISTIC", default_value = "median")]
     pub measure: Measure,
@@ -221,6 +224,14 @@ pub enum ImportFormat {
     Nerves,
     /// cyclictest's --json
     Cyclictest,
+    /// oslat's --json
+    Oslat,
+    /// The text of a histogram: cyclictest's -h, rtla's timerlat hist and osnoise hist
+    Histogram,
+    /// hyperfine's --export-json
+    Hyperfine,
+    /// fio's --output-format=json+
+    Fio,
 }
 
 #[derive(Debug, Args)]
@@ -231,12 +242,22 @@ pub struct Bench {
     pub options: RunOptions,
 }
 
+fn parse_trials(text: &str) -> Result<usize, String> {
+    let trials: usize = text.parse().map_err(|_| "it is not a whole number of fresh starts".to_owned())?;
+    if trials == 0 { Err("without a fresh start nothing is measured: at least 1 is needed".into()) } else { Ok(trials) }
+}
+
 fn parse_set(text: &str) -> Result<(String, Vec<String>), String> {
     let (name, values) = text.split_once('=').ok_or("it is not of the form NAME=VALUE, such as policy=fifo:80")?;
     if name.is_empty() || values.is_empty() {
         return Err("a name and a value are needed, such as policy=fifo:80".into());
     }
     Ok((name.to_owned(), values.split(',').map(|v| v.trim().to_owned()).collect()))
+}
+
+/// The command line as it was given, as far as it is text.
+pub fn as_given() -> Vec<String> {
+    std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 
 #[cfg(test)]

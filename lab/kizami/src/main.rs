@@ -10,13 +10,17 @@ mod style;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 use cli::{Cli, Command};
 use exit::Exit;
 use style::Style;
 
 fn main() -> ExitCode {
+    // A file that may not become as large as it would is an error of the call that writes it, which says which file, and no
+    // reason to end without a word.
+    // SAFETY: changes only what this process, and those that it starts, do with a signal.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let cli = Cli::parse();
     let style = Style::new(cli.color);
     match dispatch(&cli, &style) {
@@ -40,12 +44,7 @@ fn dispatch(cli: &Cli, style: &Style) -> Result<u8, Exit> {
         Command::Compare(compare) => commands::compare::compare(compare, json, style),
         Command::Export(export) => commands::export::export(export, json, style),
         Command::Import(import) => commands::import::import(import, json, style),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "kizami", &mut script);
-            commands::print_text(&String::from_utf8_lossy(&script))?;
-            Ok(0)
-        }
+        Command::Completions { shell } => commands::completions::completions(*shell),
         Command::Guard { journal } => Ok(kizami_settings::guard::main(journal)),
     }
 }

@@ -1,8 +1,9 @@
-//! Where recordings are kept, and how a user names one.
+//! Paths of recordings: the folder for a new one, and the one that a user names.
 
 use std::path::{Path, PathBuf};
 
 use kizami_recording::folder::RECORDING_FILE;
+use kizami_recording::foreign::printable;
 
 use crate::exit::Exit;
 
@@ -30,6 +31,12 @@ pub fn recording(named: Option<&Path>) -> Result<PathBuf, Exit> {
             Exit::usage(format!("there is no recording in ./{RECORDINGS}: name a folder, or make one with kizami run"))
         }),
     }
+}
+
+/// `path` as it is told to the user, in text and in JSON: what is no text in it is replaced, and nothing in it commands a
+/// terminal.
+pub fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy()).into_owned()
 }
 
 /// The folder in a recording for the files of the trial that runs.

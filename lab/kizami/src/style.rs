@@ -1,12 +1,13 @@
-//! Colours and the tone of messages: results on standard output, everything about them on standard error.
+//! Style of the output: colours, and the form of messages. Results go to standard output, messages to standard error.
 
 use std::io::{IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style as Ansi};
+use kizami_recording::foreign::printable;
 
 use crate::cli::Colour;
 
-/// How to talk to this user.
+/// Colours and width for this user's terminal.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     /// Whether standard output takes colours.
@@ -27,7 +28,8 @@ impl Style {
         Self {
             colour: wanted(std::io::stdout().is_terminal()),
             messages: wanted(std::io::stderr().is_terminal()),
-            width: width().unwrap_or(100),
+            // What COLUMNS says may be anything.
+            width: width().unwrap_or(100).clamp(20, 1000),
         }
     }
 
@@ -39,6 +41,11 @@ impl Style {
     /// `text` in lines that fit the terminal.
     pub fn wrapped(&self, text: &str) -> String {
         kizami_report::text::wrap(text, self.width.min(100), 0)
+    }
+
+    /// `text` as an item of a list: its further lines stand below its first word.
+    pub fn item(&self, text: &str) -> String {
+        format!("  {}", kizami_report::text::wrap(text, self.width.min(100) - 2, 2))
     }
 
     pub fn error(&self, message: &str) {
@@ -55,13 +62,19 @@ impl Style {
 
     fn message(&self, mark: &str, colour: AnsiColor, message: &str) {
         let style = if self.messages { Ansi::new().bold().fg_color(Some(colour.into())) } else { Ansi::new() };
-        line(&format!("{style}{mark}{style:#} {message}"));
+        marked_line(&format!("{style}{mark}{style:#} "), message);
     }
 }
 
-/// A line on standard error. Nobody may read it any more (a closed terminal, a cut pipe), which is no reason to panic.
-fn line(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+/// A line on standard error, without what a terminal would obey in it: messages quote files and programs. Nobody may read it
+/// any more (a closed terminal, a cut pipe), which is no reason to panic.
+pub fn line(text: &str) {
+    marked_line("", text);
+}
+
+/// The same after a mark of ours, which may be in colour.
+fn marked_line(mark: &str, text: &str) {
+    let _ = writeln!(std::io::stderr(), "{mark}{}", printable(text));
 }
 
 /// The terminal's columns.

@@ -1,8 +1,9 @@
-//! The example of docs/extending.md is a workload: its file and its line are put into a copy of these sources, which is
-//! then built and really measures it.
+//! The example of docs/extending.md as a test: its file and its line are put into a copy of these sources, which is
+//! then built and really measures the workload.
 //!
-//! Copy and build lie in the target folder and stay there, so that a second run compiles only what changed. The copies
-//! keep the times of their originals, and what the document adds has the document's, because that is what cargo goes by.
+//! The copy and its build lie in the target folder and stay there, so that a second run compiles only what changed.
+//! Copied files keep the times of their originals, and the additions from the document have the document's time,
+//! because cargo decides by these times.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -80,7 +81,7 @@ fn skipped(what: &str) {
 fn sources(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open: Vec<PathBuf> =
-        ["Cargo.toml", "Cargo.lock", "lab", "otp", "rtos", "examples"].map(PathBuf::from).to_vec();
+        ["Cargo.toml", "Cargo.lock", "lab", "otp", "rtos", "examples", "tools"].map(PathBuf::from).to_vec();
     while let Some(path) = open.pop() {
         let whole = workspace.join(&path);
         if whole.is_dir() {

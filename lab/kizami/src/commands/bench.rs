@@ -1,37 +1,38 @@
-//! `kizami bench NAME`: runs a study, and holds it to its claims.
+//! `kizami bench NAME`: runs a study, and judges its claims.
 //!
-//! Ends with one line that has the figures that matter and their bounds, and fails when one is missed.
+//! The command ends with one line that has the decisive figures and their bounds, and fails when a bound is missed.
 
 use kizami_report::{Judged, Report};
 use kizami_studies::Verdict;
 use serde_json::json;
 
-use super::run::{REPORT_FILE, write_report};
-use super::{print_json, print_text};
+use super::output::{print_json, print_text};
+use super::recorded::write_report;
 use crate::cli::RunOptions;
 use crate::exit::{self, Exit};
+use crate::paths;
 use crate::run;
 use crate::style::Style;
 use kizami_report::text::{self, Look};
 
 pub fn bench(name: &str, options: &RunOptions, json: bool, style: &Style) -> Result<u8, Exit> {
     let Some(ran) = run::run(&[name.to_owned()], options, json, style)? else { return Ok(0) };
-    let report = write_report(&ran, style)?;
-    let missed: Vec<&Judged> = claims(&report).filter(|c| c.judgement.verdict != Verdict::Holds).collect();
-    let line = last_line(name, &report, &missed);
+    let written = write_report(&ran, style)?;
+    let report = &written.report;
+    let missed: Vec<&Judged> = claims(report).filter(|c| c.judgement.verdict != Verdict::Holds).collect();
+    let line = last_line(name, report, &missed);
     if json {
         let claim = |c: &Judged| json!({ "says": c.says, "verdict": c.judgement.verdict, "shown": c.judgement.shown });
         print_json(&json!({
-            "recording": ran.folder,
-            "claims": claims(&report).map(claim).collect::<Vec<_>>(),
+            "recording": paths::shown(&ran.folder),
+            "claims": claims(report).map(claim).collect::<Vec<_>>(),
             "line": line,
         }))?;
     } else {
-        let tables = text::write(&report, Look { colour: style.colour, width: style.width });
-        let path = ran.folder.join(REPORT_FILE);
-        print_text(&format!("{tables}\nReport: {}\n{line}\n", path.display()))?;
+        let tables = text::write(report, Look { colour: style.colour, width: style.width });
+        print_text(&format!("{tables}\n{}{line}\n", written.line()))?;
     }
-    match ran.status() {
+    match written.status(&ran) {
         0 if !missed.is_empty() => Ok(exit::MISSED),
         status => Ok(status),
     }

@@ -1,8 +1,10 @@
-//! `kizami doctor`: what stands between this machine and real-time behaviour.
+//! `kizami doctor`: checks of this machine for real-time work.
+
+use std::sync::atomic::AtomicBool;
 
 use kizami_settings::Root;
 
-use super::{print_json, print_text};
+use super::output::{print_json, print_text};
 use crate::exit::Exit;
 use crate::style::Style;
 use crate::{doctor, run};
@@ -10,7 +12,8 @@ use crate::{doctor, run};
 pub fn doctor(quick: bool, json: bool, style: &Style) -> Result<u8, Exit> {
     let root = Root::from_environment();
     run::recover(&root, style);
-    let findings = doctor::examine(&root, quick);
+    // Ctrl-C ends the program, and with it the thread that is measured: nothing was changed.
+    let findings = doctor::examine(&root, quick, &AtomicBool::new(false));
     if json {
         print_json(&findings)?;
     } else {

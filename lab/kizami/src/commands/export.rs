@@ -1,7 +1,7 @@
 //! `kizami export`: samples, figures and summaries in other formats.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use kizami_recording::folder::{Loaded, Measured, Reader};
@@ -9,7 +9,8 @@ use kizami_recording::formats::{NotExported, csv, cyclictest, nerves};
 use kizami_recording::stats::Options;
 use serde_json::json;
 
-use super::{open, print_json, print_text, read_report, status_of};
+use super::output::{print_json, print_text, write_file};
+use super::recorded::{open, read_report, status_of};
 use crate::cli::{self, Format};
 use crate::exit::Exit;
 use crate::paths;
@@ -48,14 +49,15 @@ pub fn export(args: &cli::Export, json: bool, style: &Style) -> Result<u8, Exit>
         }
     }
     let Files { written, left_out, .. } = files;
+    let written: Vec<String> = written.iter().map(|path| paths::shown(path)).collect();
     left_out.iter().for_each(|why| style.warn(why));
     if written.is_empty() {
         return Err(Exit::failed(format!("nothing of {} can be written in this format", folder.display())));
     }
     if json {
-        print_json(&json!({ "recording": folder, "written": written, "left_out": left_out }))?;
+        print_json(&json!({ "recording": paths::shown(&folder), "written": written, "left_out": left_out }))?;
     } else {
-        print_text(&written.iter().map(|path| format!("{}\n", path.display())).collect::<String>())?;
+        print_text(&written.iter().map(|path| format!("{path}\n")).collect::<String>())?;
     }
     Ok(status_of(&reader))
 }
@@ -76,13 +78,16 @@ impl Files<'_> {
         export: impl FnOnce(&mut dyn Write) -> Result<(), NotExported>,
     ) -> Result<(), Exit> {
         let path = self.folder.join(name);
-        let failed = |e: &dyn std::fmt::Display| Exit::failed(format!("could not write {}: {e}", path.display()));
-        let mut file = BufWriter::new(File::create(&path).map_err(|e| failed(&e))?);
-        match export(&mut file).and_then(|()| Ok(file.flush()?)) {
-            Ok(()) => self.written.push(path),
-            Err(NotExported::Write(e)) => return Err(failed(&e)),
-            Err(NotExported::Impossible(why)) => {
-                fs::remove_file(&path).map_err(|e| failed(&e))?;
+        let impossible = write_file(&path, |file| match export(file) {
+            Ok(()) => Ok(None),
+            Err(NotExported::Write(e)) => Err(e),
+            Err(NotExported::Impossible(why)) => Ok(Some(why)),
+        })?;
+        match impossible {
+            None => self.written.push(path),
+            Some(why) => {
+                fs::remove_file(&path)
+                    .map_err(|e| Exit::failed(format!("could not remove {}: {e}", paths::shown(&path))))?;
                 self.left_out.push(why);
             }
         }

@@ -1,4 +1,4 @@
-//! `kizami list`: what can be measured, where, and under what; with a name, everything about it.
+//! `kizami list`: all studies, workloads, environments, settings and loads; with a name, a full description of it.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use kizami_workloads::loads::{self, Load};
 use kizami_workloads::{Kind, Workload};
 use serde_json::{Value, json};
 
-use super::{print_json, print_text};
+use super::output::{print_json, print_text};
 use crate::exit::Exit;
 use crate::style::Style;
 
@@ -54,7 +54,16 @@ fn everything() -> Vec<Named> {
         .collect()
 }
 
+/// Everything with its title; why environments cannot be used here stands below them, each reason once.
 fn overview(all: &[Named], style: &Style) -> String {
+    let mut missing: Vec<(String, Vec<&str>)> = Vec::new();
+    for named in all {
+        let Some(why) = named.obstacle() else { continue };
+        match missing.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, names)) => names.push(named.name()),
+            None => missing.push((why, vec![named.name()])),
+        }
+    }
     let mut out = String::new();
     let mut heading = "";
     for named in all {
@@ -62,7 +71,14 @@ fn overview(all: &[Named], style: &Style) -> String {
             heading = named.heading();
             let _ = writeln!(out, "{}{}", if out.is_empty() { "" } else { "\n" }, style.bold(heading));
         }
-        let _ = writeln!(out, "  {:<20} {}", named.name(), named.title());
+        let mark = if named.obstacle().is_some() { " (not here)" } else { "" };
+        let _ = writeln!(out, "  {:<22} {}{mark}", named.name(), named.title());
+    }
+    if !missing.is_empty() {
+        let _ = writeln!(out, "\n{}", style.bold("Not here"));
+    }
+    for (why, names) in missing {
+        let _ = writeln!(out, "{}", style.item(&format!("{}: {why}", names.join(", "))));
     }
     out + "\nkizami list NAME tells everything about one of them.\n"
 }
@@ -99,17 +115,25 @@ impl Named {
         match self {
             Self::Study(study) => study.title.clone(),
             Self::Workload(workload) => workload.title.to_owned(),
-            Self::Environment(environment) => match environment.available() {
-                Ok(()) => environment.title().to_owned(),
-                Err(why) => format!("{} — not here: {why}", environment.title()),
-            },
+            Self::Environment(environment) => environment.title().to_owned(),
             Self::Setting(setting) => setting.about.to_owned(),
             Self::Load(load) => load.about.to_owned(),
         }
     }
 
+    /// Why it cannot be used on this machine.
+    fn obstacle(&self) -> Option<String> {
+        match self {
+            Self::Environment(environment) => environment.available().err(),
+            _ => None,
+        }
+    }
+
     fn json(&self) -> Value {
         let mut value = json!({ "kind": self.kind(), "name": self.name(), "title": self.title() });
+        if let Some(why) = self.obstacle() {
+            value["not_here"] = json!(why);
+        }
         if let Self::Workload(workload) = self {
             let param = |p: &kizami_workloads::Param| json!({ "name": p.name, "about": p.about, "default": p.default, "values": limits(&p.kind) });
             value["about"] = json!(workload.about);
@@ -157,7 +181,15 @@ impl Named {
                 line(&format!("Values: {}", setting.values));
                 line(&format!("How: {}", setting.how));
             }
-            Self::Environment(_) | Self::Load(_) => {}
+            Self::Environment(environment) => {
+                let does = kizami_workloads::ALL.iter().filter(|workload| environment.does(workload));
+                let does: Vec<_> = does.map(|workload| workload.name).collect();
+                line(&style.wrapped(&format!("Workloads: {}", does.join(", "))));
+                if let Some(why) = self.obstacle() {
+                    line(&style.wrapped(&format!("Not here: {why}")));
+                }
+            }
+            Self::Load(_) => {}
         }
         out
     }

@@ -1,10 +1,9 @@
-//! `kizami report`: the report of a recording, again.
+//! `kizami report`: writes the report of a recording again.
 
-use kizami_report::html;
 use serde_json::json;
 
-use super::run::REPORT_FILE;
-use super::{open, print_json, print_text, read_report, status_of};
+use super::output::{print_json, print_text};
+use super::recorded::{REPORT_FILE, open, read_report, status_of, write_page};
 use crate::cli::ReportArgs;
 use crate::exit::Exit;
 use crate::paths;
@@ -15,13 +14,15 @@ pub fn report(args: &ReportArgs, json: bool, style: &Style) -> Result<u8, Exit> 
     let reader = open(&folder, style)?;
     let report = read_report(&reader, style);
     let path = args.out.clone().unwrap_or_else(|| folder.join(REPORT_FILE));
-    std::fs::write(&path, html::page(&report)).map_err(|e| {
-        Exit::failed(format!("could not write {}: {e} (choose another file with --out)", path.display()))
-    })?;
+    write_page(&path, &report)?;
     if json {
-        print_json(&json!({ "recording": folder, "report": path, "findings": report.findings }))?;
+        print_json(&json!({
+            "recording": paths::shown(&folder),
+            "report": paths::shown(&path),
+            "findings": report.findings,
+        }))?;
     } else {
-        print_text(&format!("Report: {}\n", path.display()))?;
+        print_text(&format!("Report: {}\n", paths::shown(&path)))?;
     }
     Ok(status_of(&reader))
 }

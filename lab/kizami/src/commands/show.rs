@@ -1,13 +1,14 @@
 //! `kizami show`: a recording in the terminal.
 
-use kizami_recording::folder::{Loaded, Measured};
+use kizami_recording::folder::{Loaded, Measured, Outcome, Trial};
 use kizami_recording::quantity::Quantity;
-use kizami_recording::stats::{Deadline, Extreme, Options, Summary};
+use kizami_recording::stats::{Confidence, Deadline, Extreme, Known, Mode, Options, Summary};
 use kizami_report::text::{self, Look};
-use kizami_report::{RowKind, Table, unit_of};
+use kizami_report::{RowKind, Table, missing, unit_of};
 use serde_json::{Value, json};
 
-use super::{open, print_json, print_text, read_report, status_of};
+use super::output::{print_json, print_text};
+use super::recorded::{open, read_report, status_of};
 use crate::cli;
 use crate::exit::Exit;
 use crate::paths;
@@ -29,9 +30,9 @@ pub fn show(args: &cli::Show, json: bool, style: &Style) -> Result<u8, Exit> {
     let options = Options { seed: reader.recording().seed, ..Options::default() };
     if json {
         let series: Vec<Value> = chosen.iter().map(|s| as_json(*s, deadline, &options)).collect();
-        print_json(&json!({ "recording": folder, "host": reader.recording().host, "series": series }))?;
+        print_json(&json!({ "recording": paths::shown(&folder), "host": reader.recording().host, "series": series }))?;
     } else if let Some(deadline) = deadline {
-        print_text(&deadlines(&chosen, deadline, &options, look))?;
+        print_text(&deadlines(&chosen, deadline, look))?;
     } else if chosen.len() == 1 {
         print_text(&everything(chosen[0], &options, look, style))?;
     } else if args.series.is_some() {
@@ -45,29 +46,34 @@ pub fn show(args: &cli::Show, json: bool, style: &Style) -> Result<u8, Exit> {
 
 fn summaries(chosen: &[Loaded<'_>], options: &Options) -> Table {
     let mut table = Table::new(&["series"], &["median", "mean", "p99", "max", "n"]);
+    let mut notes = Vec::new();
     for series in chosen {
         let name = series.series.name.clone();
         match Summary::of(&*series.values(), options) {
             Some(s) if series.series.measured() != Measured::Watched => {
                 let (unit, per) = (unit_of(series.series), series.series.operations_of_one());
                 let write = |value: f64| unit.value(value / per);
-                let p99 = s.p99.map_or(String::new(), |v| write(v as f64));
-                let cells = [name, write(s.median), write(s.mean), p99, write(s.max as f64), s.count.to_string()];
+                let known = |figure: Known<f64>| format!("{}{}", figure.sign(), write(figure.bound()));
+                let whole = |figure: Known<u64>| known(figure.map(|value| value as f64));
+                let p99 = s.p99.map_or(String::new(), whole);
+                let cells = [name, known(s.median), known(s.mean), p99, whole(s.max), s.count.to_string()];
                 table.push(RowKind::Measured, cells);
+                notes.extend(missing::sentence(series.series).map(|why| format!("{}: {why}", series.series.name)));
             }
             Some(s) => table.push(RowKind::Missing, [name, format!("{} rows, watched over time", s.count)]),
             None => table.push(RowKind::Missing, [name, "no samples".to_owned()]),
         }
     }
+    table.note = notes.join("\n");
     table
 }
 
-fn deadlines(chosen: &[Loaded<'_>], deadline: u64, options: &Options, look: Look) -> String {
+fn deadlines(chosen: &[Loaded<'_>], deadline: u64, look: Look) -> String {
     let mut table = Table::new(&["series", &format!("later than {}", Quantity::Time.write(deadline))], &[]);
     for series in chosen.iter().filter(|s| matches!(s.series.measured(), Measured::Time { .. })) {
         let per = series.series.operations_of_one();
-        let answer = Deadline::of(&*series.values(), (deadline as f64 * per) as u64, options);
-        let sentence = answer.map_or_else(|| "no samples".to_owned(), |d| d.sentence("ns"));
+        let answer = Deadline::of(&*series.values(), (deadline as f64 * per) as u64);
+        let sentence = answer.map_or_else(|| "no samples".to_owned(), |d| d.sentence(&Quantity::Time.write(deadline)));
         table.push(RowKind::Measured, [series.series.name.clone(), sentence]);
     }
     text::write_table(&table, look)
@@ -82,17 +88,24 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
     let write = |value: f64| unit.value(value / per);
     let values = series.values();
     if let Some(s) = Summary::of(&*values, options).filter(|_| series.series.measured() != Measured::Watched) {
-        let with = |value: f64, interval: Option<kizami_recording::stats::Interval>| match interval {
-            Some(i) => format!("{}   95 %: {} to {}", write(value), write(i.low), write(i.high)),
-            None => write(value),
+        let known = |figure: Known<f64>| format!("{}{}", figure.sign(), write(figure.bound()));
+        let whole = |figure: Known<u64>| known(figure.map(|value| value as f64));
+        let with = |figure: Known<f64>, interval: Confidence| match interval {
+            Ok(i) => format!("{}   95 %: {} to {}", known(figure), write(i.low), write(i.high)),
+            Err(why) => format!("{}   no interval: {why}", known(figure)),
         };
         row("samples", s.count.to_string());
+        if let Some(sentence) = missing::sentence(series.series) {
+            row("not recorded", sentence);
+        }
         row("minimum", write(s.min as f64));
-        row("quartiles", format!("{} · {} · {}", write(s.lower_quartile), write(s.median), write(s.upper_quartile)));
+        let quartiles = [s.lower_quartile, s.median, s.upper_quartile].map(known);
+        row("quartiles", quartiles.join(" · "));
         row("median", with(s.median, s.median_interval));
         row("mean", with(s.mean, s.mean_interval));
         row("standard deviation", s.standard_deviation.map(write).unwrap_or_default());
-        row("mode", format!("{} (bins of {})", write(s.mode.value as f64), write(s.mode.bin_width as f64)));
+        let mode = |mode: Mode| format!("{} (bins of {})", write(mode.value as f64), write(mode.bin_width as f64));
+        row("mode", s.mode.map_or_else(|| "not known".to_owned(), mode));
         let tails = [
             ("p90", s.p90),
             ("p95", s.p95),
@@ -102,9 +115,14 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
             ("p99.999", s.p99_999),
         ];
         for (name, value) in tails {
-            row(name, value.map_or_else(|| "too few samples".to_owned(), |v| write(v as f64)));
+            let value = match (value, s.p99_interval) {
+                (None, _) => "too few samples".to_owned(),
+                (Some(value), interval) if name == "p99" => with(value.map(|value| value as f64), interval),
+                (Some(value), _) => whole(value),
+            };
+            row(name, value);
         }
-        row("maximum", write(s.max as f64));
+        row("maximum", whole(s.max));
         row("likely maximum", likely_maximum(&*values, options, &write));
     } else {
         row("samples", "none".to_owned());
@@ -120,10 +138,25 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
         }
     }
     for (index, trial) in series.series.trials.iter().enumerate() {
-        row(&format!("trial {}", index + 1), format!("{} rows, {:?}, {}", trial.rows, trial.outcome, trial.started));
+        row(&format!("trial {}", index + 1), how_it_went(trial));
     }
     out.push_str(&text::write_table(&table, look));
     out
+}
+
+/// The maximum is estimated for so many times as many samples.
+const FACTORS: [u64; 2] = [10, 100];
+/// A trial in a line: its rows, when it began where that is known, and how it ended.
+fn how_it_went(trial: &Trial) -> String {
+    let rows = if trial.rows == 1 { "1 row".to_owned() } else { format!("{} rows", trial.rows) };
+    let began = if trial.started.is_empty() { String::new() } else { format!(", begun {}", trial.started) };
+    let ended = match &trial.outcome {
+        Outcome::Complete => "complete".to_owned(),
+        Outcome::Interrupted => "interrupted".to_owned(),
+        Outcome::Running => "not ended".to_owned(),
+        Outcome::Failed(why) => format!("failed: {why}"),
+    };
+    format!("{rows}{began}, {ended}")
 }
 
 /// The extreme-value estimate, or why there is none.
@@ -132,7 +165,7 @@ fn likely_maximum(
     options: &Options,
     write: &dyn Fn(f64) -> String,
 ) -> String {
-    match Extreme::of(values, &[10, 1000], options) {
+    match Extreme::of(values, &FACTORS, options) {
         Ok(extreme) => {
             let level = |l: &kizami_recording::stats::gev::Level| {
                 let (low, high) = (write(l.interval.low), write(l.interval.high));
@@ -147,7 +180,7 @@ fn likely_maximum(
 
 fn as_json(series: Loaded<'_>, deadline: Option<u64>, options: &Options) -> Value {
     let values = series.values();
-    let extreme = match Extreme::of(&*values, &[10, 1000], options) {
+    let extreme = match Extreme::of(&*values, &FACTORS, options) {
         Ok(extreme) => json!(extreme),
         Err(refusal) => json!({ "refused": refusal.to_string() }),
     };
@@ -157,8 +190,11 @@ fn as_json(series: Loaded<'_>, deadline: Option<u64>, options: &Options) -> Valu
         "summary": Summary::of(&*values, options),
         "extreme": extreme,
     });
+    if let Some(why) = missing::sentence(series.series) {
+        value["not_recorded"] = json!(why);
+    }
     if let Some(deadline) = deadline {
-        value["deadline"] = json!(Deadline::of(&*values, deadline, options));
+        value["deadline"] = json!(Deadline::of(&*values, deadline));
     }
     value
 }

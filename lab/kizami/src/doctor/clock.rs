@@ -1,9 +1,9 @@
-//! The clock that everything is measured with, and the machine under this one.
+//! Checks of the clock and the hypervisor: clock source, cost of a reading, virtualisation.
 
 use kizami_settings::{Root, host};
 use kizami_workloads::clock_ns;
 
-use super::{Finding, Verdict};
+use super::finding::{Finding, Verdict};
 
 pub fn checks(root: &Root) -> Vec<Finding> {
     vec![source(root), cost(root), hypervisor(root)]

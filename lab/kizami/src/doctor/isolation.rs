@@ -1,8 +1,8 @@
-//! Having a processor to oneself: isolation, interrupts, and the other half of a core.
+//! Checks of processor isolation: isolated processors, interrupts, and the other hardware thread of a core.
 
 use kizami_settings::{Root, cpus};
 
-use super::{Finding, Verdict};
+use super::finding::{Finding, Verdict};
 
 const CPU: &str = "sys/devices/system/cpu";
 

@@ -1,8 +1,8 @@
-//! Memory that is not there when it is needed.
+//! Checks of memory: swap and transparent huge pages.
 
 use kizami_settings::{Root, field, system};
 
-use super::{Finding, Verdict};
+use super::finding::{Finding, Verdict};
 
 pub fn checks(root: &Root) -> Vec<Finding> {
     vec![swap(root), huge_pages(root)]

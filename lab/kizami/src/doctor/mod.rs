@@ -1,76 +1,39 @@
-//! What stands between this machine and real-time behaviour, each thing with the command that would change it.
+//! The doctor: obstacles to real-time behaviour on this machine, each with the command that would remove it.
 //!
-//! One function a check, in files by theme. A check looks at the machine and changes nothing; the few that try something
-//! do it in a thread of their own that is gone afterwards. All of them also work on a recorded tree of another machine,
-//! where what would have to be measured is not applicable.
+//! One function a check, in files by theme. A check reads the state of the machine and changes nothing; the few that
+//! try an operation do so in a thread of their own that ends afterwards. All checks also work on a recorded tree of
+//! another machine, where everything that would have to be measured is not applicable.
 
 mod clock;
+mod counters;
+mod finding;
 mod isolation;
 mod kernel;
+mod listening;
 mod memory;
 mod noise;
 mod power;
 mod render;
 mod rights;
+mod throttling;
+
+use std::sync::atomic::AtomicBool;
 
 use kizami_settings::Root;
-use serde::Serialize;
 
+use finding::Finding;
 pub use render::render;
+pub use throttling::{Stops, in_force, measure as measure_throttling};
 
-/// How a thing is for real-time work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    Good,
-    /// It costs something; whether that matters depends on the work.
-    Fair,
-    /// It stands in the way.
-    Bad,
-    /// It could not be found out.
-    Unknown,
-    /// The machine does not have the thing, or it was not looked at.
-    NotApplicable,
-}
-
-/// What one check found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    pub theme: &'static str,
-    pub check: &'static str,
-    pub verdict: Verdict,
-    /// In a few words.
-    pub found: String,
-    /// The consequence, in a sentence.
-    pub means: String,
-    /// The command that would change it, to be copied.
-    pub fix: Option<String>,
-}
-
-impl Finding {
-    fn new(check: &'static str, verdict: Verdict, found: impl Into<String>, means: impl Into<String>) -> Self {
-        Self { theme: "", check, verdict, found: found.into(), means: means.into(), fix: None }
-    }
-
-    fn fix(mut self, command: impl Into<String>) -> Self {
-        self.fix = Some(command.into());
-        self
-    }
-
-    /// For what a recorded tree cannot tell.
-    fn not_measured(check: &'static str) -> Self {
-        let means = "This is measured on the machine itself; a recorded tree does not tell it.";
-        Self::new(check, Verdict::NotApplicable, "not measured", means)
-    }
-}
-
-/// Looks at everything; takes a second, or none when `quick` leaves the noise out.
-pub fn examine(root: &Root, quick: bool) -> Vec<Finding> {
+/// Looks at everything; takes three seconds, or none when `quick` leaves out what takes time to measure. `stop` ends that
+/// early.
+pub fn examine(root: &Root, quick: bool, stop: &AtomicBool) -> Vec<Finding> {
+    let met = if quick { Err("it takes two seconds".into()) } else { throttling::measure(root, stop) };
     let mut findings = Vec::new();
     let mut theme = |theme: &'static str, of_theme: Vec<Finding>| {
         findings.extend(of_theme.into_iter().map(|finding| Finding { theme, ..finding }));
     };
-    theme("kernel", kernel::checks(root));
+    theme("kernel", kernel::checks(root, &met));
     theme("power", power::checks(root));
     theme("processors", isolation::checks(root));
     theme("privileges", rights::checks(root));
@@ -84,6 +47,7 @@ pub fn examine(root: &Root, quick: bool) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::finding::Verdict;
     use super::*;
 
     /// The machine that was recorded as `name`, beside the tests of the settings.
@@ -92,14 +56,18 @@ mod tests {
         Root::tree(format!("{trees}/{name}"))
     }
 
+    pub(super) fn looked_at(name: &str) -> Vec<Finding> {
+        examine(&recorded(name), false, &AtomicBool::new(false))
+    }
+
     fn verdicts(name: &str) -> Vec<(&'static str, Verdict)> {
-        examine(&recorded(name), false).iter().map(|f| (f.check, f.verdict)).collect()
+        looked_at(name).iter().map(|f| (f.check, f.verdict)).collect()
     }
 
     #[test]
     fn every_finding_has_a_consequence_and_what_stands_in_the_way_is_explained() {
         for name in ["pi", "server", "container", "no-such-machine"] {
-            for finding in examine(&recorded(name), false) {
+            for finding in looked_at(name) {
                 assert!(!finding.found.is_empty() && finding.means.ends_with('.'), "{name}: {finding:?}");
                 assert!(!finding.theme.is_empty());
             }
@@ -161,7 +129,8 @@ mod tests {
         let of = |findings: &[Finding], check: &str| {
             findings.iter().find(|f| f.check == check).map(|f| (f.verdict, f.found.clone()))
         };
-        let (first, second) = (examine(&Root::machine(), true), examine(&Root::machine(), true));
+        let examine = || examine(&Root::machine(), true, &AtomicBool::new(false));
+        let (first, second) = (examine(), examine());
         for check in
             ["preemption", "throttling", "governor", "wake-up limit", "real-time policy", "timer slack", "huge pages"]
         {

@@ -1,9 +1,10 @@
-//! Saving power: what makes the same work take longer at one time than at another, and a sleeping processor wake late.
+//! Checks of power saving: frequency changes, which vary the time of the same work, and idle states, which delay the
+//! wake-up of a processor.
 
 use kizami_recording::quantity::Quantity;
 use kizami_settings::{Root, system};
 
-use super::{Finding, Verdict};
+use super::finding::{Finding, Verdict};
 
 pub fn checks(root: &Root) -> Vec<Finding> {
     vec![governor(root), turbo(root), idle_states(root), wake_up_limit(root)]

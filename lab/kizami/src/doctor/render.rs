@@ -1,11 +1,11 @@
-//! The findings for a terminal: grouped by theme, a mark for each verdict, explanations only where something is to be
-//! known, and the command on a line of its own so that it can be copied.
+//! The findings for a terminal: grouped by theme, with a mark for each verdict, an explanation only where a finding
+//! needs one, and the command on a line of its own so that it can be copied.
 
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Finding, Verdict};
+use super::finding::{Finding, Verdict};
 
 /// The column in which findings begin.
 const INDENT: usize = 25;
@@ -139,7 +139,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{examine, tests::recorded};
+    use super::super::tests::looked_at;
     use super::*;
 
     fn finding(verdict: Verdict, fix: Option<&str>) -> Finding {
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn no_line_but_a_command_is_wider_than_the_terminal() {
         for (name, width) in [("server", 80), ("pi", 120), ("container", 60)] {
-            let text = render(&examine(&recorded(name), false), false, width);
+            let text = render(&looked_at(name), false, width);
             for line in text.lines().filter(|line| !line.trim_start().starts_with("$ ")) {
                 assert!(line.chars().count() <= width, "{name} {width}: {line}");
             }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn colour_adds_nothing_but_colour() {
-        let findings = examine(&recorded("server"), true);
+        let findings = looked_at("server");
         let (plain, coloured) = (render(&findings, false, 100), render(&findings, true, 100));
         assert!(!plain.contains('\u{1b}') && coloured.contains('\u{1b}'));
         let mut stripped = String::new();

@@ -1,4 +1,4 @@
-//! What this user may ask of the kernel: really tried, in a thread that is gone afterwards.
+//! Checks of the user's rights: operations that are really tried, in a thread that ends afterwards.
 
 use std::thread;
 
@@ -6,7 +6,7 @@ use kizami_recording::folder::Effective;
 use kizami_settings::process::{self, Rights};
 use kizami_settings::{Root, Settings, host};
 
-use super::{Finding, Verdict};
+use super::finding::{Finding, Verdict};
 
 pub fn checks(root: &Root) -> Vec<Finding> {
     if !root.is_machine() {

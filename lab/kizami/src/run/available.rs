@@ -1,7 +1,9 @@
-//! What of a plan can run on this machine: the rest is left out, each with a sentence about why.
+//! Availability: the jobs of a plan that can run on this machine. The others are left out, each with a sentence that
+//! says why.
 
 use kizami_settings::{Root, Scope, system};
 use kizami_studies::{Missing, Plan, Planned, Start};
+use kizami_workloads::Part;
 
 /// Takes out of `plan` what cannot run here; gives a sentence for each reason.
 pub fn keep_available(plan: &mut Plan, root: &Root) -> Vec<String> {
@@ -35,12 +37,35 @@ fn obstacle(planned: &Planned, root: &Root) -> Option<String> {
     if let Err(why) = environment.available() {
         return Some(format!("{} is not measured: {why}", environment.name()));
     }
+    if let Some(sentence) = too_large(planned, root) {
+        return Some(sentence);
+    }
     if planned.missing == Missing::Run {
         return None;
     }
     let settings = planned.job.settings.of(Scope::System);
     let missing = settings.written().into_keys().find(|name| system::is_missing(root, name))?;
     Some(format!("this machine has no {missing}: what needs it is not measured"))
+}
+
+/// Says that the memory of this machine does not hold the samples of one trial: the lab keeps room for all of them, and
+/// where that is more than there is, the kernel would end the run, or another program.
+fn too_large(planned: &Planned, root: &Root) -> Option<String> {
+    let meminfo = root.get("proc/meminfo")?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let available = line.split_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024);
+    let of_part = |part: &Part| part.rows.saturating_mul(part.columns.len() as u64 * 8);
+    let needed = planned.parts.iter().map(of_part).fold(0, u64::saturating_add);
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    (needed > available).then(|| {
+        format!(
+            "{} is not measured: the samples of one trial take {} MiB, and {} MiB of memory are available; ask for fewer \
+             samples in a trial, and for more --trials",
+            title(planned),
+            mib(needed),
+            mib(available)
+        )
+    })
 }
 
 /// A few words for a job: its workload, and what was asked for beyond it.

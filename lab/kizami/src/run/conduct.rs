@@ -1,7 +1,7 @@
-//! Runs the trials of a plan in their order, and keeps what comes of them.
+//! The conduct of a run: the trials of a plan in their order, and their recording.
 //!
-//! Whatever happens to a trial, the recording stays whole: a trial that fails is recorded as failed with its reason and
-//! the samples that it took, and the next one goes on; an interrupt or a full disk ends the run, and what was measured
+//! The recording stays whole whatever happens to a trial. A trial that fails is recorded as failed, with its reason and
+//! the samples that it took, and the run goes on. An interrupt or a full disk ends the run, and everything measured
 //! until then is kept. Settings of the machine are changed through the guard, which restores them.
 
 use std::path::Path;
@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kizami_environments::{Error, Sink, TrialEnd, run_trial};
 use kizami_recording::folder::{Effective, Outcome, Series, State, Trial, Writer};
-use kizami_settings::{Guard, Scope};
 use kizami_studies::{Plan, Planned, Start};
 
 use super::available::title;
+use super::machine::MachineSettings;
 use super::progress::Progress;
 use crate::paths::SCRATCH;
 
 /// A job whose trials fail this often in a row is given up.
 const GIVE_UP: usize = 2;
 
-/// How the run went.
+/// The outcome of a run.
 #[derive(Debug, Default)]
 pub struct Outcomes {
     pub complete: usize,
@@ -43,11 +43,11 @@ impl Outcomes {
     }
 }
 
-/// Runs `plan` into `writer`. `guard` changes the machine's settings; `interrupt` ends the run early.
+/// Runs `plan` into `writer`. `machine` has the machine's settings; `interrupt` ends the run early.
 pub fn conduct(
     plan: &Plan,
     writer: &mut Writer,
-    guard: &mut Guard,
+    machine: &mut MachineSettings<'_>,
     interrupt: &AtomicBool,
     progress: &mut Progress,
 ) -> Outcomes {
@@ -65,7 +65,7 @@ pub fn conduct(
         if failures[index] < GIVE_UP {
             let mut this =
                 OneTrial { planned, series: &series[index], writer, progress, scratch: &scratch, disk: None };
-            match this.run(guard, interrupt) {
+            match this.run(machine, interrupt) {
                 Ok(TrialEnd::Complete) => {
                     outcomes.complete += 1;
                     failures[index] = 0;
@@ -112,6 +112,7 @@ fn declare(plan: &Plan, writer: &mut Writer) -> Vec<Vec<usize>> {
                 operations: part.operations,
                 emulated: planned.job.environment.emulated(),
                 asked_by: planned.asked_by.clone(),
+                counted: false,
                 trials: Vec::new(),
             })
         });
@@ -135,15 +136,15 @@ impl OneTrial<'_> {
     ///
     /// # Errors
     /// A sentence, when the recording could not be written: the run cannot go on then.
-    fn run(&mut self, guard: &mut Guard, interrupt: &AtomicBool) -> Result<TrialEnd, String> {
+    fn run(&mut self, machine: &mut MachineSettings<'_>, interrupt: &AtomicBool) -> Result<TrialEnd, String> {
         let rows: Vec<u64> = self.planned.parts.iter().map(|p| p.rows).collect();
         let now = humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string();
         self.writer.begin_trial(self.series, &rows, &now).map_err(|e| e.to_string())?;
         let job = &self.planned.job;
-        for (setting, effective) in guard.change(&job.settings.of(Scope::System)) {
+        for (setting, effective) in machine.change(job, interrupt) {
             self.effective(&setting, effective);
         }
-        let (scratch, cgroup) = (self.scratch.to_owned(), guard.cgroup().map(Path::to_owned));
+        let (scratch, cgroup) = (self.scratch.to_owned(), machine.cgroup().map(Path::to_owned));
         let end = match std::fs::create_dir_all(&scratch) {
             Ok(()) => run_trial(job, &self.planned.parts, (&scratch, cgroup.as_deref()), interrupt, self),
             Err(source) => Err(Error::Os { doing: format!("make the folder {}", scratch.display()), source }),
@@ -205,6 +206,17 @@ impl Sink for OneTrial<'_> {
         })
     }
 
+    fn lost(&mut self, part: usize, rows: u64) {
+        let series = self.series[part];
+        if let Some(trial) = self.writer.trial(series) {
+            trial.dropped = rows;
+        }
+        if rows > 0 {
+            let name = &self.writer.recording().series[series].name;
+            self.progress.say(&format!("  {rows} samples of {name} were lost for want of room"));
+        }
+    }
+
     fn effective(&mut self, setting: &str, effective: Effective) {
         self.every_trial(|trial| {
             trial.effective.insert(setting.to_owned(), effective.clone());
@@ -213,11 +225,7 @@ impl Sink for OneTrial<'_> {
 
     fn fact(&mut self, name: &str, value: f64) {
         self.every_trial(|trial| {
-            if name == "dropped" {
-                trial.dropped = value as u64;
-            } else {
-                trial.facts.insert(name.to_owned(), value);
-            }
+            trial.facts.insert(name.to_owned(), value);
         });
     }
 

@@ -1,6 +1,7 @@
-//! Ctrl-C and its kin: the first asks for an orderly end, the second ends at once.
+//! Ctrl-C and similar signals: the first asks for an orderly end, the second ends the program at once.
 //!
-//! Either way nothing stays behind: probes die with the lab, and the guard restores the settings.
+//! In both cases no process and no changed setting stays behind: probes die with the lab, and the guard restores the
+//! settings.
 
 use std::io;
 use std::sync::Arc;

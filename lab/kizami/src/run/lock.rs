@@ -1,12 +1,13 @@
-//! One measurement at a time on a machine: two would be each other's noise.
+//! The lock of a measurement: one at a time on a machine, because two would be each other's noise.
 //!
-//! The lock is the kernel's (flock), so it ends with its holder, however that ends. The file says who holds it.
+//! The lock is the kernel's (flock), so it ends with the process that holds it, in whatever way that process ends. Who holds
+//! it is asked of the kernel too: what a file says of its holder outlives it, and a user who may lock another user's file
+//! may not write into it.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Held while measuring.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub struct Lock {
 /// Why there is no lock.
 #[derive(Debug)]
 pub enum NoLock {
-    /// Somebody measures: what the file says about them.
+    /// Somebody measures: what the kernel tells about them.
     Busy(String),
     /// The file cannot be had.
     Impossible(String),
@@ -61,27 +62,69 @@ impl Lock {
             let readable = |file: &File| file.set_permissions(Permissions::from_mode(0o644));
             ours.inspect(|file| drop(readable(file))).or_else(|_| options.open(path))
         };
-        let mut file = open().map_err(impossible)?;
+        let file = open().map_err(impossible)?;
         loop {
             match file.try_lock() {
                 Ok(()) => break,
                 Err(std::fs::TryLockError::WouldBlock) if wait && go_on() => {
                     std::thread::sleep(Duration::from_millis(200))
                 }
-                Err(std::fs::TryLockError::WouldBlock) => {
-                    let mut holder = String::new();
-                    let _ = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut holder));
-                    return Err(NoLock::Busy(holder.trim().to_owned()));
-                }
+                Err(std::fs::TryLockError::WouldBlock) => return Err(NoLock::Busy(holder(&file))),
                 Err(std::fs::TryLockError::Error(e)) => return Err(impossible(e)),
             }
         }
-        let started = humantime::format_rfc3339_seconds(std::time::SystemTime::now());
-        let holder = format!("process {}, since {started}: {}\n", std::process::id(), super::command_line().join(" "));
-        // Only a courtesy to whoever is refused: a file of another user stays as it is.
-        let _ = file.set_len(0).and_then(|()| file.write_all(holder.as_bytes()));
         Ok(Self { file })
     }
+}
+
+/// How often the kernel's list of locks is read for a holder who must be in it.
+const LOOKS: usize = 10;
+
+/// The process that holds the lock on `file`, in words.
+fn holder(file: &File) -> String {
+    let about = file.metadata();
+    // The kernel hands its list out page by page. What others lock and unlock in between can push an entry over the
+    // edge of a page, so one reading can lack a lock that is held.
+    let look = || {
+        let (locks, about) = (std::fs::read_to_string("/proc/locks").ok()?, about.as_ref().ok()?);
+        locks.lines().find_map(|line| holder_in(line, about.dev(), about.ino()))
+    };
+    match (0..LOOKS).find_map(|_| look()) {
+        Some(pid) => described(pid),
+        None => "a process that cannot be seen from here, such as one of another container".to_owned(),
+    }
+}
+
+/// The process that a line of `/proc/locks` names as the holder of a flock on that file; see proc(5). A line such as
+/// `1: FLOCK  ADVISORY  WRITE 4711 00:1b:42 0 EOF`; one of a process that waits has `->` before its kind.
+fn holder_in(line: &str, device: u64, inode: u64) -> Option<u32> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let ["FLOCK", _, _, pid, place, ..] = words.get(1..)? else { return None };
+    let mut place = place.split(':');
+    let (major, minor) = (u32::from_str_radix(place.next()?, 16).ok()?, u32::from_str_radix(place.next()?, 16).ok()?);
+    let same = libc::makedev(major, minor) == device && place.next()?.parse() == Ok(inode);
+    pid.parse().ok().filter(|_| same)
+}
+
+/// A process, since when it runs, and its command line.
+fn described(pid: u32) -> String {
+    let since =
+        started(pid).map_or_else(String::new, |at| format!(", since {}", humantime::format_rfc3339_seconds(at)));
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let command = String::from_utf8_lossy(&command).trim_end_matches('\0').replace('\0', " ");
+    let command = if command.is_empty() { String::new() } else { format!(": {command}") };
+    format!("process {pid}{since}{command}")
+}
+
+/// When a process started: field 22 of its stat, in ticks since the machine did; see proc(5).
+fn started(pid: u32) -> Option<SystemTime> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let ticks: u64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    let machine = std::fs::read_to_string("/proc/stat").ok()?;
+    let boot: u64 = machine.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+    // SAFETY: the call takes a number.
+    let ticks_per_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|n| *n > 0)?;
+    UNIX_EPOCH.checked_add(Duration::from_secs(boot.checked_add(ticks / ticks_per_second)?))
 }
 
 #[cfg(test)]
@@ -99,6 +142,36 @@ mod tests {
         }
         drop(first);
         Lock::take_at(&path, false, &|| true).unwrap();
+    }
+
+    #[test]
+    fn a_run_that_has_ended_is_never_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        // What an earlier version left there, in a file that this user might not be able to write.
+        let stale = "process 4194305, since 2026-01-02T03:04:05Z: kizami run of-yesterday\n";
+        let _first = Lock::take_at(&path, false, &|| true).unwrap();
+        std::fs::write(&path, stale).unwrap();
+        match Lock::take_at(&path, false, &|| true) {
+            Err(NoLock::Busy(holder)) => {
+                assert!(holder.starts_with(&format!("process {}, since 2", std::process::id())), "{holder}");
+                assert!(!holder.contains("of-yesterday"), "{holder}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_holder_is_the_one_of_this_file() {
+        let device = libc::makedev(0, 0x1b);
+        let holder = |line: &str| holder_in(line, device, 42);
+        assert_eq!(holder("1: FLOCK  ADVISORY  WRITE 4711 00:1b:42 0 EOF"), Some(4711));
+        assert_eq!(holder("1: FLOCK  ADVISORY  WRITE 4711 00:1b:43 0 EOF"), None);
+        assert_eq!(holder("1: FLOCK  ADVISORY  WRITE 4711 00:1c:42 0 EOF"), None);
+        assert_eq!(holder("1: POSIX  ADVISORY  WRITE 4711 00:1b:42 0 EOF"), None);
+        assert_eq!(holder("1: -> FLOCK  ADVISORY  WRITE 4712 00:1b:42 0 EOF"), None, "it waits");
+        assert_eq!(holder("1: FLOCK"), None);
+        assert!(described(u32::MAX).ends_with(&u32::MAX.to_string()), "of one that is gone, its number is left");
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! `kizami run`: from what the user asked for to a recording.
+//! `kizami run`: from the user's request to a recording.
 
 mod available;
 mod conduct;
 mod interrupt;
 mod lock;
+mod machine;
 mod progress;
 
 use std::collections::BTreeMap;
@@ -11,22 +12,23 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use kizami_environments::{Environment, LOAD};
-use kizami_recording::folder::{FORMAT_VERSION, Recording, State, Writer};
+use kizami_recording::folder::{FORMAT_VERSION, Recording, State, Writer, what_to_do};
 use kizami_settings::{Guard, Root, Settings, guard, host};
 use kizami_studies::{Overrides, Plan, Planned, Size, Study};
 use kizami_workloads::{Machine, Workload};
 use serde_json::json;
 
-use crate::cli::RunOptions;
+use crate::cli::{self, RunOptions};
 use crate::exit::{self, Exit};
 use crate::style::Style;
 use crate::{doctor, paths};
 use conduct::Outcomes;
 use interrupt::Interrupt;
 use lock::{Lock, NoLock};
+use machine::MachineSettings;
 use progress::Progress;
 
-/// What a run left.
+/// The result of a run.
 pub struct Ran {
     pub folder: PathBuf,
     pub outcomes: Outcomes,
@@ -60,8 +62,12 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
 
     let folder = options.out.clone().unwrap_or_else(|| paths::new_recording(what));
     let mut writer = Writer::create(&folder, describe(&plan, what, options, &root)).map_err(Exit::failed)?;
-    keep_studies(&studies, &folder)?;
-    keep_diagnoses(&root, &studies, &folder)?;
+    let kept = keep_studies(&studies, &folder).and_then(|()| keep_diagnoses(&root, &studies, &folder, &interrupt));
+    if let Err(why) = kept {
+        // Nothing was measured: the folder, which is this run's own, would only look like a run that was killed.
+        let _ = std::fs::remove_dir_all(&folder);
+        return Err(why);
+    }
     for sentence in unavailable {
         style.warn(&sentence);
         writer.note(sentence);
@@ -70,7 +76,8 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
         std::env::current_exe().map_err(|e| Exit::failed(format!("the path of this program is unknown: {e}")))?;
     let (mut guard, _) = Guard::engage(&root, &program, &Settings::default());
     let mut progress = Progress::new(plan.order.len(), plan.seconds());
-    let outcomes = conduct::conduct(&plan, &mut writer, &mut guard, interrupt.flag(), &mut progress);
+    let mut machine = MachineSettings::new(&root, &mut guard);
+    let outcomes = conduct::conduct(&plan, &mut writer, &mut machine, interrupt.flag(), &mut progress);
     let took = progress.finish();
 
     if let Err(why) = guard.release() {
@@ -196,7 +203,7 @@ fn describe(plan: &Plan, what: &[String], options: &RunOptions, root: &Root) -> 
         format_version: FORMAT_VERSION,
         checksum: String::new(),
         kizami_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: command_line(),
+        command: cli::as_given(),
         studies: what.to_vec(),
         size: if options.full { "full" } else { "quick" }.to_owned(),
         started: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
@@ -209,11 +216,6 @@ fn describe(plan: &Plan, what: &[String], options: &RunOptions, root: &Root) -> 
         series: Vec::new(),
         order: Vec::new(),
     }
-}
-
-/// The command line, as far as it is text.
-fn command_line() -> Vec<String> {
-    std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 
 /// A copy of each study, so that the recording can be reported anywhere, and after the study has changed.
@@ -229,13 +231,14 @@ fn keep_studies(studies: &[Study], folder: &Path) -> Result<(), Exit> {
 }
 
 /// What the doctor says at the start: the report shows it beside the figures.
-fn keep_diagnoses(root: &Root, studies: &[Study], folder: &Path) -> Result<(), Exit> {
+fn keep_diagnoses(root: &Root, studies: &[Study], folder: &Path, interrupt: &Interrupt) -> Result<(), Exit> {
     // A single workload is over before a second of listening to the neighbours is.
     let quick = studies.iter().all(|study| study.text.is_empty());
-    let text = serde_json::to_string_pretty(&doctor::examine(root, quick)).map_err(Exit::failed)?;
+    let text = serde_json::to_string_pretty(&doctor::examine(root, quick, interrupt.flag())).map_err(Exit::failed)?;
     write(&folder.join(kizami_report::DIAGNOSES_FILE), &text)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Exit> {
-    std::fs::write(path, text).map_err(|e| Exit::failed(format!("could not write {}: {e}", path.display())))
+    std::fs::write(path, text)
+        .map_err(|e| Exit::failed(format!("could not write {}: {e}{}", path.display(), what_to_do(&e))))
 }

@@ -1,12 +1,14 @@
-//! What the user sees while it measures: one bar for all, and what is being measured now.
+//! Progress of a run: one bar for all trials, and the current measurement.
 //!
-//! The remaining time comes from the expected times of the trials, corrected by how long those so far really took. On
-//! something that is no terminal it is a line a trial.
+//! The remaining time comes from the expected times of the trials, corrected by the real times of those that have
+//! ended. Without a terminal, the progress is one line a trial.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kizami_recording::foreign::printable;
+
+use crate::style::line;
 
 /// Thousandths of all work.
 const WHOLE: u64 = 1000;
@@ -48,7 +50,7 @@ impl Progress {
         self.trial += 1;
         self.current = seconds;
         if self.terminal {
-            self.bar.set_message(format!("{}/{} {what}", self.trial, self.trials));
+            self.bar.set_message(format!("{}/{} {}", self.trial, self.trials, printable(what)));
         } else {
             line(&format!("[{}/{}] {what}", self.trial, self.trials));
         }
@@ -86,12 +88,6 @@ impl Progress {
         self.bar.finish_and_clear();
         self.begun.elapsed()
     }
-}
-
-/// A line on standard error. Where nobody reads it any more, because the terminal was closed or the pipe was cut, the run
-/// still ends in order.
-fn line(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn left_in_words(seconds: f64) -> String {

@@ -1,4 +1,4 @@
-//! Something that takes part is killed in the middle.
+//! Crashes: a probe, a process of a workload, a load or an Erlang VM is killed in the middle of a run.
 
 use std::time::Duration;
 

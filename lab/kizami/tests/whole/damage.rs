@@ -1,4 +1,4 @@
-//! A recording that is no longer as it was written.
+//! Damaged recordings: files that were changed, cut or removed after they were written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ fn what_is_no_recording_is_refused_with_the_reason() {
     fs::create_dir(&empty).expect("a folder");
     damaged.is_refused(&empty, &["is not a recording: it has no recording.json"]);
 
-    let newer = damaged.copy("newer", |copy| edit_json(copy, "\"format_version\": 1", "\"format_version\": 7"));
+    let newer = damaged.copy("newer", |copy| edit_json(copy, "\"format_version\": 2", "\"format_version\": 7"));
     damaged.is_refused(&newer, &["has format version 7", "use a newer kizami"]);
 
     let cut = damaged.copy("cut", |copy| edit(&copy.join("recording.json"), |bytes| bytes.truncate(bytes.len() / 2)));

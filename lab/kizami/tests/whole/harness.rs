@@ -1,4 +1,4 @@
-//! Runs the program and looks at what it leaves.
+//! The harness of these tests: runs the program, and reads its output, its files and its processes.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -128,6 +128,16 @@ impl Lab {
     pub fn recordings(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path().join("recordings")).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect()
+    }
+
+    /// A copy of a recording, beside it as another run's.
+    pub fn copy_of(&self, recording: &Path) -> PathBuf {
+        let copy = self.path().join("copy");
+        fs::create_dir(&copy).expect("a folder");
+        for file in fs::read_dir(recording).expect("a recording").flatten() {
+            fs::copy(file.path(), copy.join(file.file_name())).expect("a copy");
+        }
+        copy
     }
 
     /// What `show --json` says of `recording`, which is whole.

@@ -1,4 +1,4 @@
-//! Ctrl-C and worse, at any moment.
+//! Interrupts: Ctrl-C, other signals and `kill -9`, at any moment of a run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -185,4 +185,14 @@ fn restored_in_the_end(before: &Machine) {
         assert!(begun.elapsed() < SOON, "{:?} and not {before:?}", Machine::now());
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn the_doctor_ends_at_once_while_it_keeps_a_processor_busy() {
+    let lab = Lab::new();
+    let doctor = lab.start(&["doctor"]);
+    thread::sleep(Duration::from_millis(300));
+    doctor.signal_group(libc::SIGINT);
+    let ended = doctor.end();
+    assert_eq!(ended_by(&ended), Some(libc::SIGINT), "{ended}");
 }

@@ -1,5 +1,5 @@
-//! A view of the file system of which one folder is a small file system in memory: a disk that is full when the test
-//! wants it, or a machine without control groups.
+//! A mount namespace in which one folder is a small file system in memory: a disk that is full when the test wants it,
+//! or a machine without control groups.
 
 use std::ffi::CString;
 use std::fs::{self, File};

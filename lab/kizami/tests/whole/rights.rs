@@ -1,6 +1,8 @@
-//! A user who may not change the machine, and a machine that lacks what is asked for.
+//! Missing rights and missing features: a user who may not change the machine, and a machine without a requested
+//! setting.
 
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -110,4 +112,52 @@ fn a_setting_of_the_machine_holds_during_the_run_and_not_after_it() {
     run.end().succeeded();
     assert_eq!(fs::read_to_string(RT_RUNTIME).expect("the kernel's value"), before);
     assert_eq!(effective(&lab.show(&lab.recording()), "rt_runtime")["value"], "960ms");
+}
+
+#[test]
+fn throttling_is_measured_and_a_file_is_not_believed() {
+    let lab = Lab::new();
+    let throttling = |findings: &Value| {
+        let all = findings.as_array().expect("findings").clone();
+        all.into_iter().find(|f| f["check"] == "throttling").expect("it is looked at")
+    };
+    let found = |findings: &Value| throttling(findings)["found"].as_str().expect("text").to_owned();
+    let quick = found(&lab.kizami(&["doctor", "--quick", "--json"]).succeeded().json());
+    assert!(quick.contains("not measured: it takes two seconds"), "{quick}");
+    if lacks_root("throttling of a busy real-time thread") {
+        return;
+    }
+    let measured = throttling(&lab.kizami(&["doctor", "--json"]).succeeded().json());
+    let words = measured["found"].as_str().expect("text");
+    assert!(words.contains("measured: a busy fifo:80 thread"), "{measured}");
+    let was_stopped = |words: &str| !words.contains("was never stopped");
+    assert_eq!(measured["verdict"] == "fair", was_stopped(words), "{measured}");
+
+    // The file reads back as off on every kernel; whether nothing stops a real-time thread is another question.
+    lab.kizami(&["run", "empty", "--wait", "--set", "samples=1000", "--set", "rt_runtime=off"]).succeeded();
+    let setting = effective(&lab.show(&lab.recording()), "rt_runtime");
+    if setting["as_requested"] == true {
+        assert_eq!(setting["value"], "off");
+    } else {
+        let why = setting["why"].as_str().expect("text");
+        assert!(why.starts_with("the file reads back as off, and yet a busy fifo:80 thread"), "{setting}");
+        assert!(was_stopped(why) && setting["value"].as_str().is_some_and(|v| v.ends_with("ms")), "{setting}");
+    }
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("a version");
+    let mut numbers = release.split(['.', '-']).map_while(|word| word.parse::<u32>().ok());
+    let has_server = (numbers.next(), numbers.next()) >= (Some(6), Some(12));
+    if has_server && !PathBuf::from("/sys/kernel/debug/sched").exists() {
+        // Nobody can have switched the server off without debugfs.
+        assert_eq!(setting["as_requested"], false, "{setting}");
+    }
+}
+
+#[test]
+fn without_rights_it_is_said_that_throttling_was_not_measured() {
+    let lab = Lab::without_rights();
+    let findings = lab.kizami(&["doctor", "--json"]).succeeded().json();
+    let all = findings.as_array().expect("findings");
+    let throttling = all.iter().find(|f| f["check"] == "throttling").expect("it is looked at");
+    let found = throttling["found"].as_str().expect("text");
+    assert!(found.contains("not measured: a real-time policy needs CAP_SYS_NICE"), "{found}");
 }

@@ -1,4 +1,4 @@
-//! Two runs at once.
+//! Two runs at the same time.
 
 use std::thread;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What its user wrote cannot be: refused before anything runs, with what would do.
+//! Wrong usage: refused before anything runs, with a suggestion.
 
 use std::fs;
 
@@ -68,7 +68,8 @@ fn wrong_names_and_values_are_refused_with_what_would_do() {
         (&["run", "empty", "--environment", "beam"], &["beam does not do the workload empty"]),
         (&["run", "sleep", "--environment", "beam"], &["lang"]),
         (&["run", "empty", "--quick", "--full"], &["--full"]),
-        (&["run"], &["STUDY"]),
+        (&["run", "empty", "--trials", "1000000000", "--dry-run"], &["1000000000 fresh starts", "at most 100000"]),
+        (&["run", "empty", "--trials", "0"], &["nothing is measured", "at least 1"]),
         (&["list", "emtpy"], &["emtpy", "kizami list"]),
         (&["measure"], &["measure"]),
     ] {
@@ -96,4 +97,45 @@ fn a_name_that_is_no_text_is_no_reason_to_panic() {
     let mut command = lab.command(&["run", "empty", "--wait", "--set", "samples=1000", "--out"]);
     command.arg(std::ffi::OsStr::from_bytes(b"rec-\xff"));
     lab.start_command(command).end().ended_with(1).says(&["is no text", "--out"]);
+}
+
+#[test]
+fn samples_that_the_memory_does_not_hold_are_refused_before_the_run() {
+    let lab = Lab::new();
+    // A machine whose files say that it has little memory: this one may have more than any workload asks for.
+    let machine = lab.path().join("machine");
+    fs::create_dir_all(machine.join("proc")).expect("a folder");
+    fs::write(machine.join("proc/meminfo"), "MemTotal: 200000 kB\nMemAvailable:  100000 kB\n").expect("a file");
+    let run = |samples: &str| {
+        let mut command = lab.command(&["run", "empty", "--dry-run", "--set", samples]);
+        command.env("KIZAMI_ROOT", &machine);
+        lab.start_command(command).end()
+    };
+    run("samples=12_000_000").succeeded();
+    run("samples=13_000_000").ended_with(1).says(&["take 100 MiB", "98 MiB of memory are available", "fewer samples"]);
+}
+
+#[test]
+fn a_run_of_nothing_in_particular_is_one_of_the_machine() {
+    let lab = Lab::new();
+    let series = |args: &[&str]| lab.kizami(args).succeeded().json()["jobs"].as_array().expect("jobs").clone();
+    let named = |size: &str| series(&["run", "linux", "nerves", size, "--dry-run", "--json"]);
+    assert_eq!(series(&["run", "--dry-run", "--json"]), named("--quick"));
+    assert_eq!(series(&["run", "--full", "--dry-run", "--json"]), named("--full"));
+    assert_eq!(series(&["run", "--set", "cycles=100", "empty", "wakeup", "--dry-run", "--json"]).len(), 2);
+}
+
+#[test]
+fn a_list_says_each_reason_once() {
+    let lab = Lab::new();
+    // Nothing is installed.
+    let mut command = lab.command(&["list"]);
+    command.env("PATH", lab.path());
+    let listed = lab.start_command(command).end().succeeded();
+    let said = listed.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(said.matches("erl is not installed").count(), 1, "{listed}");
+    // Each of the environments that it is the reason for is still named, and so is what can be measured.
+    for name in ["host", "beam", "gen-server-off-heap", "cyclictest", "fio"] {
+        assert!(listed.out.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name}: {listed}");
+    }
 }
