@@ -77,6 +77,8 @@ impl InTime for Command {
 }
 
 fn ended_within(command: &mut Command, time: Duration) -> Output {
+    // A dump of what a VM held when a check failed takes minutes where it held much, and nobody reads it.
+    command.env("ERL_CRASH_DUMP_BYTES", "0");
     let started = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = started.unwrap_or_else(|why| panic!("start {}: {why}", command.get_program().display()));
     let limit = Limit::of(&child, time);

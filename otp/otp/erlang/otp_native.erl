@@ -47,7 +47,9 @@
 load() ->
     case erlang:load_nif(filename:rootname(code:which(?MODULE)), 0) of
         ok ->
-            %% Where modules are loaded in an order of the node's own it may not be there yet: the start of the application sees to it.
+            %% Where modules are loaded in an order of the node's own these or logger may not be there yet: the start of the
+            %% application sees to it.
+            try 'MODULE_bounded':watch() catch _:_ -> ok end,
             try 'MODULE_observe':start_later() catch error:undef -> ok end;
         {error, {Why, Text}} ->
             logger:error("the library of ~p cannot be loaded: ~p: ~ts", [?MODULE, Why, Text]),

@@ -62,8 +62,12 @@ reductions(Pid) ->
 
 none() -> list_to_pid("<0.0.0>").
 
-%% Asks until it is what it stays: a list that is shorter than before, or empty.
-still(Ask) -> timer:sleep(200), Ask().
+%% Asks until no more than so many are left: who has much to end with takes as long as the machine has other work.
+left(Count, Ask) ->
+    case length(Ask()) =< Count of
+        true -> ok;
+        false -> timer:sleep(20), left(Count, Ask)
+    end.
 
 flush() -> receive {'EXIT', _, _} -> flush() after 100 -> ok end.
 
@@ -77,9 +81,14 @@ ended(Pid) -> Ref = monitor(process, Pid), receive {'DOWN', Ref, _, _, _} -> ok 
 
 /// Does `expressions` in a VM with one scheduler, on which whatever holds it holds everything.
 fn check(expressions: &str) {
+    check_after("ok", expressions);
+}
+
+/// The same after what is done before the library is loaded.
+fn check_after(before: &str, expressions: &str) {
     let checks = format!(
-        "-module(checks).\n-compile([export_all, nowarn_export_all]).\n-import(help, [told/3, contains/2, done/1, ended/1, large/0, none/0, still/1, flush/0]).\n\
-         main() ->\n    help:start(\"log\"), {{ok, E}} = echo:start_link(),\n    {expressions},\n    true = is_process_alive(E),\n    \
+        "-module(checks).\n-compile([export_all, nowarn_export_all]).\n-import(help, [told/3, contains/2, done/1, ended/1, large/0, none/0, left/2, flush/0]).\n\
+         main() ->\n    help:start(\"log\"), {before}, {{ok, E}} = echo:start_link(),\n    {expressions},\n    true = is_process_alive(E),\n    \
          io:format(\"all is well~n\"), init:stop().\n"
     );
     let folder = compiled("otp_tests", &[("checks", &checks), ("help", &HELP.replace("MOST", &MOST.to_string()))]);
@@ -140,20 +149,32 @@ fn the_end_of_a_process_with_much_in_its_state_in_its_queue_or_in_its_reason() {
     );
 }
 
+/// Whoever loads the library without its application, at a shell or in a test of their own, starts processes at once.
+#[test]
+fn the_end_of_a_process_right_after_the_library_is_loaded() {
+    check_after(
+        "Term = lists:duplicate(1000000, an_atom),
+         {module, _} = code:ensure_loaded(otp_tests_native),
+         #{filters := [{otp_tests_native_bounded, _} | _]} = logger:get_primary_config()",
+        "{ok, H} = hoarder:start_link(none, false),
+         contains(told(at_once, none(), fun() -> hoarder:rare_end(H, Term), ended(H) end), <<\"crasher\">>)",
+    );
+}
+
 #[test]
 fn what_supervisors_tell_of_children() {
     check(
         "[begin
               Tree = told({tree, Name}, none(), fun() -> {ok, T} = hoard:start_link(Term), put(tree, T) end), contains(Tree, <<\"hoarder\">>),
               contains(told({ends, Name}, none(), fun() -> gen_server:cast(hoarder, {rare_stop, Term}), done(get(tree)),
-                  [_] = still(fun() -> supervisor:which_children(get(tree)) end) end), <<\"child_terminated\">>),
+                  left(1, fun() -> supervisor:which_children(get(tree)) end) end), <<\"child_terminated\">>),
               [{_, Pool, _, _}] = supervisor:which_children(get(tree)),
               contains(told({pooled, Name}, none(), fun() ->
                   {ok, C} = supervisor:start_child(Pool, [{Term, false}]), gen_server:cast(C, {rare_stop, Term}),
-                  [] = still(fun() -> supervisor:which_children(Pool) end) end), <<\"child_terminated\">>),
+                  left(0, fun() -> supervisor:which_children(Pool) end) end), <<\"child_terminated\">>),
               told({refuses, Name}, none(), fun() -> {error, _} = hoarder:start_link(Term, true), flush() end),
               told({pooled_refuses, Name}, none(), fun() -> gen_server:cast(Pool, {start_child, {Term, true}}), done(Pool),
-                  [] = still(fun() -> supervisor:which_children(Pool) end) end),
+                  left(0, fun() -> supervisor:which_children(Pool) end) end),
               exit(get(tree), shutdown), ended(get(tree))
           end || {Name, Term} <- large()]",
     );
