@@ -85,8 +85,12 @@ pub const KINDS: &[Kind] = &[
         ..kind("Pareto 0.1", "generalised Pareto tail", &[10_000], |r, n| pareto(r, n, 0.1))
     },
     Kind {
+        maximum: Some(|n| CENTRE + SPREAD * (n.powf(0.2) * libm::tgamma(0.8) - 1.0) / 0.2),
+        ..kind("Pareto 0.2", "a heavier one", &[10_000], |r, n| pareto(r, n, 0.2))
+    },
+    Kind {
         maximum: Some(|n| CENTRE + SPREAD * (n.powf(0.3) * libm::tgamma(0.7) - 1.0) / 0.3),
-        ..kind("Pareto 0.3", "a heavier one", &[1000, 10_000], |r, n| pareto(r, n, 0.3))
+        ..kind("Pareto 0.3", "heavier again", &[1000, 10_000], |r, n| pareto(r, n, 0.3))
     },
     Kind { heavy: true, ..kind("Pareto 0.5", "no variance", &[10_000], |r, n| pareto(r, n, 0.5)) },
     Kind { heavy: true, ..kind("Pareto 0.7", "still heavier", &[2000, 10_000], |r, n| pareto(r, n, 0.7)) },

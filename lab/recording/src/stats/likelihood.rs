@@ -10,16 +10,6 @@
 use super::gev::Gev;
 use super::interval::Interval;
 
-/// The limit of the deviance at the low end. The quantile for 95 % is 3.84.
-const LOW: f64 = 2.9;
-
-/// The limit of the deviance at the high end, for a tail of that shape. The maxima of blocks of a light tail approach their distribution from
-/// below, so an extrapolated maximum is rather too low than too high; those of a heavier one are there sooner. With these ends the interval
-/// holds as often as it says (`./x bench trust`).
-fn high(shape: f64) -> f64 {
-    4.8 - (4.8 - 3.84) * (shape / 0.1).clamp(0.0, 1.0)
-}
-
 /// Maxima in the unit of a fit to them: counted from its location, in its scale.
 pub struct Likelihood<'a> {
     maxima: &'a [f64],
@@ -31,8 +21,9 @@ impl<'a> Likelihood<'a> {
         Likelihood { maxima, fit }
     }
 
-    /// The 95 % interval of the expected maximum of so many blocks. Its upper end is infinite where nothing bounds it.
-    pub fn expected_maximum(&self, blocks: f64) -> Interval {
+    /// The interval of the expected maximum of so many blocks, with these limits of the deviance at its low and at its high end:
+    /// 3.84 at both for 95 %, if the maxima follow the distribution. Its upper end is infinite where nothing bounds it.
+    pub fn expected_maximum(&self, blocks: f64, limits: [f64; 2]) -> Interval {
         let start = [0.0, 0.0, self.fit.shape];
         let (best, least) = minimum(start, [0.2, 0.2, 0.1], &|[location, scale, shape]| {
             self.deviance(location, libm::exp(scale), shape)
@@ -42,7 +33,7 @@ impl<'a> Likelihood<'a> {
         let end = |direction: f64| {
             let mut near = [best[1], best[2]];
             // The least deviance of a distribution with this expected maximum.
-            let limit = if direction > 0.0 { high(self.fit.shape) } else { LOW };
+            let limit = limits[usize::from(direction > 0.0)];
             let mut is_likely = |maximum: f64| {
                 let (found, deviance) = minimum(near, [0.1, 0.05 * direction], &|[scale, shape]| {
                     let scale = libm::exp(scale);
@@ -165,7 +156,9 @@ mod tests {
                 let mut maxima: Vec<f64> = (0..100).map(|_| truth.draw(&mut random)).collect();
                 maxima.sort_unstable_by(f64::total_cmp);
                 let fit = Gev::fit(&maxima).unwrap();
-                Likelihood::of(&maxima, fit).expected_maximum(1000.0).contains(truth.expected_maximum(1000.0))
+                Likelihood::of(&maxima, fit)
+                    .expected_maximum(1000.0, [3.84; 2])
+                    .contains(truth.expected_maximum(1000.0))
             });
             let held = held.count();
             assert!((186..=199).contains(&held), "{held} of 200 with shape {shape}");
