@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use cells::STATEMENTS;
-use kinds::{Expected, KINDS, Kind, Truth};
+use kinds::{Expected, KINDS, Kind};
 use others::Outcome;
 use product::Product;
 use series::Row;
@@ -57,7 +57,7 @@ pub fn judge(kizami: &Path, scope: &Scope, progress: &(dyn Fn(usize, usize) + Sy
     let done = AtomicUsize::new(0);
     let tell = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
     let one = |(kind, size): &(&Kind, usize)| {
-        let row = series::judge(&product, kind, &Truth::of(kind), *size, scope.repeats, scope.seed, folder.path());
+        let row = series::judge(&product, kind, *size, scope.repeats, scope.seed, folder.path());
         tell();
         row
     };

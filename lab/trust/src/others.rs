@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::kinds::{KINDS, Random, Truth};
+use crate::kinds::{KINDS, Random};
 use crate::product::{Product, Trials, record};
 
 /// How often a statement was false.
@@ -90,7 +90,7 @@ pub fn differences(
 /// What the command did not do.
 pub fn censored(product: &Product, repeats: u64, seed: u64, folder: &Path) -> Result<Vec<Outcome>, String> {
     let Some(kind) = KINDS.iter().find(|kind| kind.name == "exponential") else { return Ok(Vec::new()) };
-    let truth = Truth::of(kind);
+    let truth = kind.truth;
     let bins = truth.quantile(0.95) / 1000;
     let of = |what: &str, bound| Outcome {
         what: format!("histogram that ends at its p95, {what}"),

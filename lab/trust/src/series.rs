@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::cells::{Cell, STATEMENTS};
-use crate::kinds::{Kind, Random, Truth};
+use crate::kinds::{Kind, Random};
 use crate::product::{Product, record};
 
 /// Series of one recording. A recording is written anew with each of its trials, so they are not too many.
@@ -18,16 +18,9 @@ pub type Row = [Cell; STATEMENTS.len()];
 ///
 /// # Errors
 /// What the command did not do.
-pub fn judge(
-    product: &Product,
-    kind: &Kind,
-    truth: &Truth,
-    n: usize,
-    repeats: u64,
-    seed: u64,
-    folder: &Path,
-) -> Result<Row, String> {
+pub fn judge(product: &Product, kind: &Kind, n: usize, repeats: u64, seed: u64, folder: &Path) -> Result<Row, String> {
     let mut row = Row::default();
+    let truth = &kind.truth;
     let deadlines = [truth.quantile(0.99), truth.quantile((1.0 - 1.0 / n as f64).min(0.9999))];
     for first in (0..repeats).step_by(TOGETHER) {
         let seeds = first..repeats.min(first + TOGETHER as u64);
@@ -44,7 +37,7 @@ pub fn judge(
             for series in &said {
                 row[3 + index].count(interval(&series["deadline"]["interval"], truth.misses(deadline)));
                 if index == 0 {
-                    of_series(series, kind, truth, &mut row);
+                    of_series(series, kind, &mut row);
                 }
             }
         }
@@ -52,10 +45,11 @@ pub fn judge(
     Ok(row)
 }
 
-fn of_series(said: &Value, kind: &Kind, truth: &Truth, row: &mut Row) {
+fn of_series(said: &Value, kind: &Kind, row: &mut Row) {
+    let truth = &kind.truth;
     let summary = &said["summary"];
     let quantile = |share| truth.quantile(share) as f64;
-    row[0].count(interval(&summary["mean_interval"], truth.mean));
+    row[0].count(interval(&summary["mean_interval"], (truth.mean)()));
     row[1].count(interval(&summary["median_interval"], quantile(0.5)));
     row[2].count(interval(&summary["p99_interval"], quantile(0.99)));
     for level in 0..2 {

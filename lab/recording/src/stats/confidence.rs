@@ -7,7 +7,7 @@
 //!   are not, its variance is D times as large, and the series tells as much as n / D independent samples: the binomial
 //!   distribution of so many bounds it (Korn and Graubard, "Confidence intervals for proportions with small expected
 //!   number of positive counts estimated from survey data", Survey Methodology 24, 1998). Neither the shape of the
-//!   distribution nor ties matter. The median's is shifted for skewness as the mean's is.
+//!   distribution nor ties matter.
 //!
 //! Of a quantile in the tail, two more things must be true: the middle of the distribution is not too dependent, and the
 //! samples beyond the quantile came in many bunches, not in a few.
@@ -51,9 +51,8 @@ pub fn intervals(samples: &dyn Samples, shape: &Shape) -> [Confidence; 3] {
     let median = profile.effective(0, Sum::Count);
     let tail = median.and_then(|median| profile.tail(Quantile::P99, median));
     let mean = profile.mean(shape.mean());
-    let shift = profile.shift(0, Sum::Count);
-    let bounds = [(Quantile::MEDIAN, median, shift), (Quantile::P99, tail, 0.0)]
-        .map(|(quantile, effective, shift)| effective.and_then(|effective| ranks(quantile, effective, shift, count)));
+    let bounds = [(Quantile::MEDIAN, median), (Quantile::P99, tail)]
+        .map(|(quantile, effective)| effective.and_then(|effective| ranks(quantile, effective, count)));
     let wanted: Vec<f64> = bounds.iter().flatten().flatten().copied().collect();
     let values = between_ranks(samples, shape, &wanted);
     let mut pairs = values.chunks_exact(2);
@@ -113,9 +112,8 @@ impl Profile {
         }
     }
 
-    /// The spread of the number of samples at or below value `index`, and how many times as large as that of independent samples
-    /// its variance is.
-    fn scatter(&self, index: usize, of: Sum) -> Result<(Spread, f64), NoInterval> {
+    /// As many independent samples would tell as much about the share of samples at or below value `index`.
+    pub(super) fn effective(&self, index: usize, of: Sum) -> Result<f64, NoInterval> {
         let share = self.shares[index];
         let independent = self.count * share * (1.0 - share);
         let times = |spread: &Spread| if independent > 0.0 { spread.variance / independent } else { 1.0 };
@@ -124,22 +122,7 @@ impl Profile {
             // What comes in bunches that are rarer than many batches scatters less in few.
             spread = spread_of_few(&self.numbers[index], of)?;
         }
-        Ok((spread, times(&spread)))
-    }
-
-    /// By how many ranks further up the interval of a quantile lies for the skewness of the number of samples at or below it: where by
-    /// chance few bunches of late samples came, that number is too high and its spread is found too small. Of independent samples
-    /// the binomial distribution knows it already.
-    fn shift(&self, index: usize, of: Sum) -> f64 {
-        match self.scatter(index, of) {
-            Ok((spread, times)) if times > DEPENDENT => -libm::sqrt(spread.variance) * johnson(&spread),
-            _ => 0.0,
-        }
-    }
-
-    /// As many independent samples would tell as much about the share of samples at or below value `index`.
-    pub(super) fn effective(&self, index: usize, of: Sum) -> Result<f64, NoInterval> {
-        let (spread, times) = self.scatter(index, of)?;
+        let times = times(&spread);
         if times <= 1.0 {
             return Ok(self.count);
         }
@@ -174,20 +157,15 @@ impl Profile {
     fn mean(&self, mean: f64) -> Confidence {
         let spread = spread(&self.sums, Sum::Values)?;
         let error = libm::sqrt(spread.variance) / self.count;
-        let (t, shift) = (beta::student(CONFIDENCE, spread.degrees), johnson(&spread));
+        let t = beta::student(CONFIDENCE, spread.degrees);
+        let shift = spread.skewness * (1.0 + 2.0 * t * t) / 6.0;
         Ok(Interval { low: mean - error * (t - shift), high: mean + error * (t + shift) })
     }
 }
 
-/// By how many standard deviations Johnson's correction shifts an interval.
-fn johnson(spread: &Spread) -> f64 {
-    let t = beta::student(CONFIDENCE, spread.degrees);
-    spread.skewness * (1.0 + 2.0 * t * t) / 6.0
-}
-
 /// The ranks, counted from 0 and with a fraction, between which the quantile lies, of `count` samples that tell as much as
-/// `effective` independent ones; both are shifted.
-fn ranks(quantile: Quantile, effective: f64, shift: f64, count: u64) -> Result<[f64; 2], NoInterval> {
+/// `effective` independent ones.
+fn ranks(quantile: Quantile, effective: f64, count: u64) -> Result<[f64; 2], NoInterval> {
     let share = quantile.share();
     let outside = (1.0 - CONFIDENCE) / 2.0;
     // The extremes must bound it.
@@ -201,8 +179,7 @@ fn ranks(quantile: Quantile, effective: f64, shift: f64, count: u64) -> Result<[
     }
     let below = effective * share;
     // Half a sample to each side is the middle between the exact bounds, which are too wide, and the next narrower ones.
-    let bound =
-        |probability| beta::inverse(probability, below + 0.5, effective - below + 0.5) * count as f64 - 0.5 + shift;
+    let bound = |probability| beta::inverse(probability, below + 0.5, effective - below + 0.5) * count as f64 - 0.5;
     let [low, high] = [bound(outside), bound(1.0 - outside)];
     if low < 0.0 || high > (count - 1) as f64 { Err(too_few) } else { Ok([low, high]) }
 }

@@ -80,10 +80,12 @@ impl Deadline {
             effective(samples, &shape, deadline)
         };
         let interval = interval.map(|effective| {
-            let share = effective / count as f64;
             // The lowest possible rate from below, the highest from above.
-            let low = clopper_pearson(misses as f64 * share, effective).low;
-            Interval { low, high: clopper_pearson((misses + possible) as f64 * share, effective).high }
+            let [low, high] = [misses, misses + possible].map(|misses| {
+                // The quotient first: of all samples it is exactly 1.
+                clopper_pearson(misses as f64 / count as f64 * effective, effective)
+            });
+            Interval { low: low.low, high: high.high }
         });
         let rate = misses as f64 / count as f64;
         let assumes_independence = missing.unordered && interval.is_ok();
@@ -307,6 +309,20 @@ mod tests {
         assert!(interval(&above).low < 0.0002 && interval(&above).high > 0.52, "{above:?}");
         assert_eq!((of(Some(40), 50).misses, of(Some(40), 50).possible), (0, 0));
         assert_eq!((of(None, 50).misses, of(None, 50).possible), (0, 1000));
+    }
+
+    #[test]
+    fn all_samples_that_depend_on_each_other_are_all() {
+        let mut intervals = 0;
+        for count in 10..120 {
+            let samples: Vec<u64> =
+                exponential(count, count as usize, 1000.0).into_iter().flat_map(|sample| [sample + 1; 4]).collect();
+            if let Ok(interval) = Deadline::of(&samples, 0).unwrap().interval {
+                intervals += 1;
+                assert!(interval.low < 1.0 && interval.high == 1.0, "{count}: {interval:?}");
+            }
+        }
+        assert!(intervals > 30, "{intervals}");
     }
 
     #[test]

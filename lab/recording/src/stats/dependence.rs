@@ -94,7 +94,7 @@ pub fn spread(deviations: &[f64], of: Sum) -> Result<Spread, NoInterval> {
         return Ok(few);
     }
     let lacking = 2.0 * correlation_at(deviations, 2 * MANY, MANY).max(correlation_at(deviations, 4 * MANY, MANY));
-    Ok(if lacking <= LACKING { of_independent(&joined(deviations, MANY), 0.0, of) } else { few })
+    Ok(if lacking <= LACKING { of_independent(&joined(deviations, MANY), 0.0) } else { few })
 }
 
 /// The same by few batches, whatever their dependence.
@@ -122,7 +122,7 @@ pub fn spread_of_few(deviations: &[f64], of: Sum) -> Result<Spread, NoInterval> 
     let shorter =
         [2, 4, 8].map(|times| correlation_at(deviations, times * FEW, FEW) - if times == 2 { 0.09 } else { 0.0 });
     let lacking = 2.0 * shorter.into_iter().fold((own - 0.25).max(0.0), f64::max);
-    if lacking > correctable { Err(NoInterval::Dependent) } else { Ok(of_independent(&batches, lacking, of)) }
+    if lacking > correctable { Err(NoInterval::Dependent) } else { Ok(of_independent(&batches, lacking)) }
 }
 
 /// The correlation of `number` batches, as it is of `to` longer ones.
@@ -132,19 +132,14 @@ fn correlation_at(deviations: &[f64], number: usize, to: usize) -> f64 {
 }
 
 /// The spread of the sum of independent batches, of which a share `lacking` is added.
-fn of_independent(batches: &[f64], lacking: f64, of: Sum) -> Spread {
+fn of_independent(batches: &[f64], lacking: f64) -> Spread {
     let n = batches.len() as f64;
     let mean = batches.iter().sum::<f64>() / n;
     let moment = |power: i32| batches.iter().map(|batch| libm::pow(batch - mean, f64::from(power))).sum::<f64>();
     let squares = moment(2);
-    // Where rare batches stand out, as those with a disturbance do, the variance is known as badly as that of fewer normal ones: by
-    // its own variance, 2 / (n - 1) for normal batches and more by the excess of their kurtosis. Counts in the tail are rare in any
-    // case, and whoever asks for them knows how many there are.
-    let excess =
-        if squares > 0.0 && of != Sum::TailCount { (n * moment(4) / (squares * squares) - 3.0).max(0.0) } else { 0.0 };
     Spread {
         variance: squares * n / (n - 1.0) * (1.0 + lacking),
-        degrees: 2.0 / (2.0 / (n - 1.0) + excess / n),
+        degrees: n - 1.0,
         skewness: if squares > 0.0 { moment(3) / libm::pow(squares, 1.5) } else { 0.0 },
     }
 }

@@ -190,7 +190,7 @@ fn limits(shape: f64) -> [f64; 2] {
     let between = |light: f64, heavy: f64, from: f64, to: f64| {
         light + (heavy - light) * ((shape - from) / (to - from)).clamp(0.0, 1.0)
     };
-    [between(2.9, 2.1, 0.05, 0.15), between(4.8, 3.0, -0.05, 0.05)]
+    [between(2.9, 2.1, 0.05, 0.15), between(4.8, 3.4, -0.05, 0.05)]
 }
 
 /// The maximum of each of `blocks` blocks whose lengths differ by at most one sample.
