@@ -55,6 +55,11 @@ pub trait Environment: Sync {
         part.cold_rows
     }
 
+    /// Whether its rows are a histogram: a sample, and how often it was measured, in no order.
+    fn counts(&self) -> bool {
+        false
+    }
+
     /// Starts a fresh probe for `job`.
     ///
     /// # Errors

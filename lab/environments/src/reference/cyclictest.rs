@@ -6,7 +6,7 @@
 
 use kizami_workloads::Params;
 
-use super::tool::{Output, PartRows, Tool, only};
+use super::tool::{Gives, Output, PartRows, Tool, only};
 use crate::environment::Job;
 
 pub static CYCLICTEST: Tool = Tool {
@@ -18,7 +18,7 @@ pub static CYCLICTEST: Tool = Tool {
     limits,
     arguments,
     server: None,
-    every_sample: true,
+    gives: Gives::EverySample,
     rows,
 };
 

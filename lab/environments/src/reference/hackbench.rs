@@ -5,7 +5,7 @@
 
 use kizami_workloads::Params;
 
-use super::tool::{Output, PartRows, Tool, number_after, only};
+use super::tool::{Gives, Output, PartRows, Tool, number_after, only};
 use crate::environment::Job;
 
 pub static HACKBENCH: Tool = Tool {
@@ -17,7 +17,7 @@ pub static HACKBENCH: Tool = Tool {
     limits,
     arguments,
     server: None,
-    every_sample: false,
+    gives: Gives::Figure,
     rows,
 };
 

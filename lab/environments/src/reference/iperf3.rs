@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::tool::{Output, PartRows, Tool};
+use super::tool::{Gives, Output, PartRows, Tool};
 use crate::environment::Job;
 
 pub static IPERF3: Tool = Tool {
@@ -14,7 +14,7 @@ pub static IPERF3: Tool = Tool {
     limits: |_| Ok(()),
     arguments,
     server: Some(|port| vec!["-s".into(), "-1".into(), "-p".into(), port.to_string()]),
-    every_sample: false,
+    gives: Gives::Figure,
     rows,
 };
 

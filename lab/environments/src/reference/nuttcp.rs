@@ -3,7 +3,7 @@
 //! nuttcp gives one figure a start: a row with the time of the whole transfer and the bytes that went through. Its data
 //! port is given apart from its control port, on which the server listens.
 
-use super::tool::{Output, PartRows, Tool};
+use super::tool::{Gives, Output, PartRows, Tool};
 use crate::environment::Job;
 
 pub static NUTTCP: Tool = Tool {
@@ -15,7 +15,7 @@ pub static NUTTCP: Tool = Tool {
     limits: |_| Ok(()),
     arguments,
     server: Some(|port| vec!["-S".into(), "--nofork".into(), format!("-P{port}")]),
-    every_sample: false,
+    gives: Gives::Figure,
     rows,
 };
 

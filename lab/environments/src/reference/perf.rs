@@ -5,7 +5,7 @@
 
 use kizami_workloads::Params;
 
-use super::tool::{Output, PartRows, Tool, number_after, number_before, only};
+use super::tool::{Gives, Output, PartRows, Tool, number_after, number_before, only};
 use crate::environment::Job;
 
 pub static PERF: Tool = Tool {
@@ -17,7 +17,7 @@ pub static PERF: Tool = Tool {
     limits,
     arguments,
     server: None,
-    every_sample: false,
+    gives: Gives::Figure,
     rows,
 };
 

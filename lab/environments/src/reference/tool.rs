@@ -39,10 +39,20 @@ pub struct Tool {
     pub(super) arguments: fn(&Job, &Path, u16) -> Vec<String>,
     /// The arguments of its server, which is started first and listens on the port, for tools that have one.
     pub(super) server: Option<fn(u16) -> Vec<String>>,
-    /// Whether it gives every sample, and not one figure of all its loops.
-    pub(super) every_sample: bool,
+    pub(super) gives: Gives,
     /// The rows in its output.
     pub(super) rows: fn(&Output<'_>) -> Result<Vec<PartRows>, String>,
+}
+
+/// What a tool gives of its samples.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Gives {
+    /// Each, one after the other.
+    EverySample,
+    /// How often each value was measured. Its rows are a value and a count.
+    Histogram,
+    /// One figure of all its loops.
+    Figure,
 }
 
 /// The output of a tool that has ended.
@@ -74,7 +84,11 @@ impl Environment for Tool {
     }
 
     fn cold_rows(&self, part: &Part) -> u64 {
-        if self.every_sample { part.cold_rows } else { 0 }
+        if self.gives == Gives::EverySample { part.cold_rows } else { 0 }
+    }
+
+    fn counts(&self) -> bool {
+        self.gives == Gives::Histogram
     }
 
     fn versions(&self) -> Vec<(String, String)> {

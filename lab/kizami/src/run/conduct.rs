@@ -8,8 +8,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kizami_environments::{Error, Sink, TrialEnd, run_trial};
-use kizami_recording::folder::{Effective, Outcome, Series, State, Trial, Writer};
+use kizami_recording::folder::{Column, Effective, Outcome, Series, State, Trial, Unit, Writer};
 use kizami_studies::{Plan, Planned, Start};
+use kizami_workloads::Part;
 
 use super::available::title;
 use super::machine::MachineSettings;
@@ -96,10 +97,18 @@ pub fn conduct(
     outcomes
 }
 
+/// The parts of a job as its environment gives them: in a histogram, how often a sample was measured stands beside it.
+fn parts(planned: &Planned) -> Vec<Part> {
+    let count = planned.job.environment.counts().then(|| Column::new("count", Unit::Count));
+    let given =
+        |part: &Part| Part { columns: part.columns.iter().cloned().chain(count.clone()).collect(), ..part.clone() };
+    planned.parts.iter().map(given).collect()
+}
+
 /// Adds every series of the plan to the recording; gives their indices by job and part.
 fn declare(plan: &Plan, writer: &mut Writer) -> Vec<Vec<usize>> {
     let declare_job = |planned: &Planned| {
-        let parts = planned.parts.iter().zip(&planned.series);
+        let parts = parts(planned).into_iter().zip(&planned.series);
         let indices = parts.map(|(part, name)| {
             writer.add_series(Series {
                 name: name.clone(),
@@ -107,12 +116,12 @@ fn declare(plan: &Plan, writer: &mut Writer) -> Vec<Vec<usize>> {
                 environment: planned.job.environment.name().to_owned(),
                 params: planned.job.params.written(),
                 requested: planned.job.requested(),
-                part: part.name.clone(),
-                columns: part.columns.clone(),
+                part: part.name,
+                columns: part.columns,
                 operations: part.operations,
                 emulated: planned.job.environment.emulated(),
                 asked_by: planned.asked_by.clone(),
-                counted: false,
+                counted: planned.job.environment.counts(),
                 trials: Vec::new(),
             })
         });
@@ -146,7 +155,7 @@ impl OneTrial<'_> {
         }
         let (scratch, cgroup) = (self.scratch.to_owned(), machine.cgroup().map(Path::to_owned));
         let end = match std::fs::create_dir_all(&scratch) {
-            Ok(()) => run_trial(job, &self.planned.parts, (&scratch, cgroup.as_deref()), interrupt, self),
+            Ok(()) => run_trial(job, &parts(self.planned), (&scratch, cgroup.as_deref()), interrupt, self),
             Err(source) => Err(Error::Os { doing: format!("make the folder {}", scratch.display()), source }),
         };
         if let Err(e) = std::fs::remove_dir_all(&scratch) {
