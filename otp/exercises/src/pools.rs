@@ -236,15 +236,15 @@ async fn a_full_pool_says_so() {
 #[otp::test]
 async fn many_are_started_side_by_side_with_an_answer_or_without() {
     let pool = a_pool("pool_g", "").await;
-    let users = (0..500).map(|n| (if n == 77 { "refused".to_owned() } else { n.to_string() }, 0));
+    let users = (0..1500).map(|n| (if n == 77 { "refused".to_owned() } else { n.to_string() }, 0));
     let all = pool.start_all(users.clone()).await.expect("it is there");
-    assert_eq!(all.iter().filter(|one| one.is_ok()).count(), 499);
+    assert_eq!(all.iter().filter(|one| one.is_ok()).count(), 1499);
     assert!(all[77].as_ref().expect_err("it is refused").to_string().contains("no such user"));
-    let last = all[499].as_ref().expect("it starts");
-    assert_eq!(last.user().await, Ok("499".to_owned()), "in the order of the arguments");
+    let last = all[1499].as_ref().expect("it starts");
+    assert_eq!(last.user().await, Ok("1499".to_owned()), "in the order of the arguments");
     pool.spawn_all(users);
     pool.spawn(("one more".into(), 0));
-    while pool.count().await != Ok(999) {
+    while pool.count().await != Ok(2999) {
         time::sleep(Duration::from_millis(5)).await;
     }
     assert!(pool.start_all(Vec::<(String, u64)>::new()).await.expect("none").is_empty());

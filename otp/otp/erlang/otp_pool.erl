@@ -26,7 +26,7 @@
 %% is done, so that those who want a start need not wait for it.
 -record(pool, {parent :: pid(), name :: term(), module :: module(), config :: config(), debug = [],
                known_as :: pid() | atom(), ancestors :: [pid() | atom()], children :: ets:tid(),
-               new = [] :: [{pid(), term(), term()}], count = 0 :: non_neg_integer(), restarts = [] :: [integer()]}).
+               new = [] :: [pid() | {pid(), term(), term()}], count = 0 :: non_neg_integer(), restarts = [] :: [integer()]}).
 
 -spec start_link(module(), undefined | {local, atom()} | {global, term()}, config()) -> {ok, pid()} | {error, term()}.
 start_link(Module, Name, Config) ->
@@ -69,13 +69,13 @@ loop(Pool = #pool{new = New}) ->
     end.
 
 take({'$gen_call', From, {start_child, [Argument]}}, Pool) ->
-    start(From, Argument, Pool);
+    start(From, [Argument], Pool);
 take({'$gen_cast', {start_child, Argument}}, Pool) ->
-    start(nobody, Argument, Pool);
+    start(nobody, [Argument], Pool);
 take({'$gen_cast', {start_children, Arguments}}, Pool) ->
-    start_all(nobody, nothing, 0, Arguments, Pool);
+    start(nobody, Arguments, Pool);
 take({'$gen_call', {Client, Tag}, {start_children, Arguments}}, Pool) ->
-    start_all(Client, Tag, 0, Arguments, Pool);
+    start({one_of_many, Client, Tag, 0}, Arguments, Pool);
 take(Message, Pool) ->
     other(Message, entered(all, Pool)).
 
@@ -103,34 +103,41 @@ entered(0, Pool) ->
 entered(_, Pool = #pool{new = []}) ->
     Pool;
 entered(all, Pool = #pool{new = New, children = Children}) ->
-    ets:insert(Children, New),
+    ets:insert(Children, [entry(Child) || Child <- New]),
     Pool#pool{new = []};
 entered(Many, Pool = #pool{new = [Child | New], children = Children}) ->
-    ets:insert(Children, Child),
+    ets:insert(Children, entry(Child)),
     entered(Many - 1, Pool#pool{new = New}).
 
-%% Each child answers with its place in the list. After a few the pool lets them run, while what was made is still in the cache.
-start_all(_Client, _Tag, _Index, [], Pool) ->
-    Pool;
-start_all(Client, Tag, Index, [Argument | Arguments], Pool) ->
-    Index rem 64 =:= 63 andalso erlang:yield(),
-    From = case Client of nobody -> nobody; _ -> {one_of_many, Client, Tag, Index} end,
-    start_all(Client, Tag, Index + 1, Arguments, start(From, Argument, Pool)).
+entry(Pid) when is_pid(Pid) -> {Pid, nobody, []};
+entry(Child) -> Child.
 
-start(From, _Argument, Pool = #pool{count = Count, config = #{most := Most}}) when Count >= Most ->
+%% Starts one for each argument. Of many that were asked for in one call, each answers with its place among them.
+start(From, Arguments, Pool = #pool{new = New, count = Count}) ->
+    start(From, Arguments, begins(Pool), New, Count, Pool).
+
+start(_From, [], _Begins, New, Count, Pool) ->
+    Pool#pool{new = New, count = Count};
+start(From, [_ | Arguments], Begins, New, Count, Pool = #pool{config = #{most := Most}}) when Count >= Most ->
     tell(From, {error, max_children}, Pool),
-    Pool;
-start(From, Argument, Pool = #pool{new = New, count = Count, config = Config}) ->
-    Pid = spawned({first, From}, Argument, Pool),
-    Kept = case Config of
-        #{restart := temporary} -> [];
-        _ -> Argument
+    start(next(From), Arguments, Begins, New, Count, Pool);
+start(From, [Argument | Arguments], Begins, New, Count, Pool = #pool{config = #{restart := Restart}}) ->
+    Pid = spawned({first, From}, Argument, Begins, Pool),
+    Child = case Restart of
+        temporary when From =:= nobody -> Pid;
+        temporary -> {Pid, From, []};
+        _ -> {Pid, From, Argument}
     end,
-    Pool#pool{new = [{Pid, From, Kept} | New], count = Count + 1}.
+    start(next(From), Arguments, Begins, [Child | New], Count + 1, Pool).
 
-%% The newest build of the module says where its processes begin.
-spawned(From, Argument, Pool = #pool{module = Module}) ->
-    {Native, Number, Options} = Module:'$otp'(),
+next({one_of_many, Client, Tag, Index}) -> {one_of_many, Client, Tag, Index + 1};
+next(From) -> From.
+
+%% Where processes of this kind begin: the newest build of their module says it.
+begins(#pool{module = Module}) ->
+    Module:'$otp'().
+
+spawned(From, Argument, {Native, Number, Options}, Pool = #pool{module = Module}) ->
     Spawn = case Options of [] -> []; _ -> proplists:get_value(spawn, Options, []) end,
     %% As proc_lib:spawn_opt does it, which would ask for the name and the ancestors of this process each time.
     Enter = [Pool#pool.known_as, Pool#pool.ancestors, Native, enter_pool, [From, self(), Module, Number, Argument, Options]],
@@ -151,7 +158,7 @@ answer({otp_restart, Pid}, Pool = #pool{children = Children, config = #{shutdown
         [{_, _, Argument}] when Restart =/= temporary ->
             end_all([Pid], Time),
             ets:delete(Children, Pid),
-            New = spawned({again, nobody}, Argument, Pool),
+            New = spawned({again, nobody}, Argument, begins(Pool), Pool),
             ets:insert(Children, {New, nobody, Argument}),
             {{ok, New}, Pool};
         [_] ->
@@ -245,7 +252,7 @@ restart(From, Argument, Pool = #pool{restarts = Restarts, config = #{intensity :
             report(shutdown, reached_max_restart_intensity, undefined, Pool),
             stop(shutdown, Pool);
         false ->
-            Pid = spawned({again, From}, Argument, Pool),
+            Pid = spawned({again, From}, Argument, begins(Pool), Pool),
             ets:insert(Pool#pool.children, {Pid, From, Argument}),
             Pool#pool{count = Pool#pool.count + 1, restarts = Recent}
     end.

@@ -99,6 +99,10 @@ impl<S: Startable> From<PoolChild<S>> for Child {
     }
 }
 
+/// How many a pool is asked for in one message: it starts them while the next ones are written, and its heap need not hold the arguments
+/// of all.
+const AT_ONCE: usize = 1000;
+
 /// A running pool of `S`, or the name of one.
 pub struct Pool<S> {
     to: To,
@@ -157,10 +161,14 @@ impl<S: Startable> Pool<S> {
 
     /// The same for each argument. Nothing is faster when the processes announce themselves, or nobody needs to know them.
     pub fn spawn_all<A: Arguments<S::Argument>>(&self, arguments: impl IntoIterator<Item = A>) {
-        self.cast(atom!("start_children"), |env| {
-            let arguments = arguments.into_iter().map(|argument| env.tuple(&argument.all().encode_all(env)).raw());
-            env.list(&arguments.collect::<Vec<_>>())
-        });
+        let mut arguments = arguments.into_iter().peekable();
+        while arguments.peek().is_some() {
+            self.cast(atom!("start_children"), |env| {
+                let some = arguments.by_ref().take(AT_ONCE);
+                let some = some.map(|argument| env.tuple(&argument.all().encode_all(env)).raw());
+                env.list(&some.collect::<Vec<_>>())
+            });
+        }
     }
 
     fn cast(&self, what: &Atom, content: impl for<'a> FnOnce(Env<'a>) -> Term<'a>) {
