@@ -103,34 +103,13 @@ impl<S: Startable> From<PoolChild<S>> for Child {
 /// of all.
 const AT_ONCE: usize = 1000;
 
-/// A running pool of `S`, or the name of one.
+/// A running pool of `S`, or the name of one. Its children run where it does.
 pub struct Pool<S> {
     to: To,
     _kind: PhantomData<fn(S)>,
 }
 
 addressed!(Pool);
-
-impl<S> Pool<S> {
-    fn at(to: To) -> Self {
-        Self { to, _kind: PhantomData }
-    }
-
-    /// The pool of this name on this node.
-    pub fn named(name: &str) -> Self {
-        Self::at(To::name(name))
-    }
-
-    /// The pool of this name on another node: its children run there.
-    pub fn named_on(name: &str, node: &str) -> Self {
-        Self::at(To::name_on(name, node))
-    }
-
-    /// The pool that bears this name among all connected nodes: its children run where it does.
-    pub fn global(name: &str) -> Self {
-        Self::at(To::global(name))
-    }
-}
 
 impl<S: Startable> Pool<S> {
     fn ask<R: Data>(

@@ -16,25 +16,6 @@ pub struct Server<S> {
 addressed!(Server);
 
 impl<S> Server<S> {
-    pub(crate) fn at(to: To) -> Self {
-        Self { to, _kind: PhantomData }
-    }
-
-    /// Whoever bears this name on this node when it is used.
-    pub fn named(name: &str) -> Self {
-        Self::at(To::name(name))
-    }
-
-    /// Whoever bears this name on another node.
-    pub fn named_on(name: &str, node: &str) -> Self {
-        Self::at(To::name_on(name, node))
-    }
-
-    /// Whoever bears this name among all connected nodes.
-    pub fn global(name: &str) -> Self {
-        Self::at(To::global(name))
-    }
-
     /// The process, taken for one of this kind: what it is not will be seen by the answer to a call.
     pub fn of(pid: Pid) -> Self {
         Self::at(pid.0)

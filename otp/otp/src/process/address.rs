@@ -150,10 +150,31 @@ fn atom(name: &str) -> RawTerm {
     made.unwrap_or_else(|| Any::made(|env| env.atom(name)).read(|atom| atom.raw()))
 }
 
-/// What the typed addresses have in common, each a `struct Name<S> { to: To, … }` that `Name::at` makes: copies go to the same process,
-/// and to Erlang they are what they go to.
+/// What the typed addresses have in common, each a `struct Name<S> { to: To, _kind: PhantomData<…> }`: the names that they are made of, copies
+/// that go to the same process, and the form in Erlang, which is that of what they go to.
 macro_rules! addressed {
     ($name:ident) => {
+        impl<S> $name<S> {
+            pub(crate) fn at(to: $crate::process::address::To) -> Self {
+                Self { to, _kind: ::core::marker::PhantomData }
+            }
+
+            /// Whoever bears this name on this node when it is used.
+            pub fn named(name: &str) -> Self {
+                Self::at($crate::process::address::To::name(name))
+            }
+
+            /// Whoever bears this name on another node.
+            pub fn named_on(name: &str, node: &str) -> Self {
+                Self::at($crate::process::address::To::name_on(name, node))
+            }
+
+            /// Whoever bears this name among all connected nodes.
+            pub fn global(name: &str) -> Self {
+                Self::at($crate::process::address::To::global(name))
+            }
+        }
+
         impl<S> Clone for $name<S> {
             fn clone(&self) -> Self {
                 Self::at(self.to.clone())

@@ -22,34 +22,15 @@ use crate::waiting::erlang::{self, Raised};
 /// A process that hands events of the type `E` to its handlers, or the name of one.
 pub struct EventManager<E> {
     to: To,
-    _event: PhantomData<fn(E)>,
+    _kind: PhantomData<fn(E)>,
 }
 
 addressed!(EventManager);
 
 impl<E> EventManager<E> {
-    fn at(to: To) -> Self {
-        Self { to, _event: PhantomData }
-    }
-
     /// Starts one, linked to the process that awaits this; it may be given a name first.
     pub fn start_link() -> StartManager<E> {
         StartManager { name: None, _event: PhantomData }
-    }
-
-    /// Whoever bears this name on this node when it is used.
-    pub fn named(name: &str) -> Self {
-        Self::at(To::name(name))
-    }
-
-    /// Whoever bears this name on another node.
-    pub fn named_on(name: &str, node: &str) -> Self {
-        Self::at(To::name_on(name, node))
-    }
-
-    /// Whoever bears this name among all connected nodes.
-    pub fn global(name: &str) -> Self {
-        Self::at(To::global(name))
     }
 
     /// The process, taken for a manager of such events.
