@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kizami_recording::folder::{
-    Column, Effective, FORMAT_VERSION, Outcome, Reader, Recording, State, Unit as SampleUnit, Writer,
-};
+use kizami_recording::folder::{Column, Effective, Outcome, Reader, Recording, State, Unit as SampleUnit, Writer};
 use kizami_recording::stats::Options;
 
 use super::*;
@@ -15,23 +13,7 @@ struct Ran(&'static str, &'static str, Option<&'static str>, Vec<u64>, u64);
 /// The findings of a recording of these series.
 fn findings(ran: &[Ran]) -> Vec<Finding> {
     let folder = tempfile::tempdir().expect("a folder");
-    let recording = Recording {
-        format_version: FORMAT_VERSION,
-        checksum: String::new(),
-        kizami_version: String::new(),
-        command: Vec::new(),
-        studies: Vec::new(),
-        size: String::new(),
-        started: String::new(),
-        ended: None,
-        state: State::Running,
-        seed: 1,
-        host: BTreeMap::new(),
-        tools: BTreeMap::new(),
-        notes: Vec::new(),
-        series: Vec::new(),
-        order: Vec::new(),
-    };
+    let recording = Recording::begun();
     let path = folder.path().join("r");
     let mut writer = Writer::create(&path, recording).expect("a recording");
     for (number, Ran(workload, policy, load, samples, lost)) in ran.iter().enumerate() {

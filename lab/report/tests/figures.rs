@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kizami_recording::folder::{Column, FORMAT_VERSION, Outcome, Reader, Recording, Series, State, Unit, Writer};
+use kizami_recording::folder::{Column, Outcome, Reader, Recording, Series, State, Unit, Writer};
 use kizami_report::Report;
 use kizami_report::plot::Width;
 use kizami_studies::Study;
@@ -13,21 +13,13 @@ const BEGAN: f64 = 1_795_596_760.2;
 
 fn recording() -> Recording {
     Recording {
-        format_version: FORMAT_VERSION,
-        checksum: String::new(),
         kizami_version: "0.1.0".into(),
         command: vec!["kizami".into(), "run".into(), "linux".into()],
         studies: vec!["linux".into()],
         size: "quick".into(),
         started: STARTED.into(),
-        ended: None,
-        state: State::Running,
         seed: 7,
-        host: BTreeMap::new(),
-        tools: BTreeMap::new(),
-        notes: Vec::new(),
-        series: Vec::new(),
-        order: Vec::new(),
+        ..Recording::begun()
     }
 }
 

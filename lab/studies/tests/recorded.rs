@@ -5,9 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use kizami_recording::folder::{
-    Effective, FORMAT_VERSION, Loaded, Outcome, Reader, Recording, Series, State, Unit, Writer,
-};
+use kizami_recording::folder::{Effective, Loaded, Outcome, Reader, Recording, Series, State, Unit, Writer};
 use kizami_recording::stats::Options;
 use kizami_studies::{Judgement, Plan, Selector, Size, Study, Verdict};
 use kizami_workloads::Machine;
@@ -40,23 +38,7 @@ fn record(study: &Study, scratch: &Scratch, samples: impl Fn(&Series, usize) -> 
     let machine = Machine { cpus: vec![0] };
     let plan =
         Plan::new(std::slice::from_ref(study), Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan");
-    let recording = Recording {
-        format_version: FORMAT_VERSION,
-        checksum: String::new(),
-        kizami_version: String::new(),
-        command: Vec::new(),
-        studies: vec![study.name.clone()],
-        size: "quick".into(),
-        started: String::new(),
-        ended: None,
-        state: State::Running,
-        seed: 1,
-        host: BTreeMap::new(),
-        tools: BTreeMap::new(),
-        notes: Vec::new(),
-        series: Vec::new(),
-        order: Vec::new(),
-    };
+    let recording = Recording { studies: vec![study.name.clone()], size: "quick".into(), ..Recording::begun() };
     let folder = scratch.0.join("recording");
     let mut writer = Writer::create(&folder, recording).expect("a recording");
     for planned in &plan.jobs {

@@ -291,7 +291,7 @@ const TIES: Truth = Truth {
 };
 /// No one value belongs to a series that moves; these are about where its values lie.
 const MOVING: Truth = Truth { mean: || CENTRE + SPREAD, below: |x| normal_below((x - CENTRE - SPREAD) / SPREAD / 1.2) };
-const WALKING: Truth = Truth { mean: || 4.0 * CENTRE, below: |x| normal_below((x - 4.0 * CENTRE) / SPREAD / 5.0) };
+const WALKING: Truth = Truth { mean: || 5.0 * CENTRE, below: |x| normal_below((x - 5.0 * CENTRE) / SPREAD / 5.0) };
 
 fn normal_below(deviations: f64) -> f64 {
     0.5 * libm::erfc(-deviations / std::f64::consts::SQRT_2)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kizami_recording::folder::{Column, FORMAT_VERSION, Outcome, Recording, Series, State, Unit, Writer};
+use kizami_recording::folder::{Column, Outcome, Recording, Series, State, Unit, Writer};
 use serde_json::Value;
 
 pub struct Product {
@@ -52,23 +52,8 @@ impl Product {
 
 /// Writes a recording of these series, each `s` with its number, as a run of them would be written: trials in turn.
 pub fn record(folder: &Path, all: &[Trials]) -> Result<(), String> {
-    let recording = Recording {
-        format_version: FORMAT_VERSION,
-        checksum: String::new(),
-        kizami_version: "simulated".into(),
-        command: Vec::new(),
-        studies: Vec::new(),
-        size: String::new(),
-        started: "2026-01-01T00:00:00Z".into(),
-        ended: None,
-        state: State::Running,
-        seed: 1,
-        host: BTreeMap::new(),
-        tools: BTreeMap::new(),
-        notes: Vec::new(),
-        series: Vec::new(),
-        order: Vec::new(),
-    };
+    let recording =
+        Recording { kizami_version: "simulated".into(), started: "2026-01-01T00:00:00Z".into(), ..Recording::begun() };
     let write = || {
         let mut writer = Writer::create(folder, recording)?;
         for number in 0..all.len() {

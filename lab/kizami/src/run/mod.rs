@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use kizami_environments::{Environment, LOAD};
-use kizami_recording::folder::{FORMAT_VERSION, Recording, State, Writer, what_to_do};
+use kizami_recording::folder::{Recording, Writer, what_to_do};
 use kizami_settings::{Guard, Root, Settings, guard, host};
 use kizami_studies::{Overrides, Plan, Planned, Size, Study};
 use kizami_workloads::{Machine, Workload};
@@ -200,21 +200,15 @@ fn describe(plan: &Plan, what: &[String], options: &RunOptions, root: &Root) -> 
         }
     }
     Recording {
-        format_version: FORMAT_VERSION,
-        checksum: String::new(),
         kizami_version: env!("CARGO_PKG_VERSION").to_owned(),
         command: cli::as_given(),
         studies: what.to_vec(),
         size: if options.full { "full" } else { "quick" }.to_owned(),
         started: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
-        ended: None,
-        state: State::Running,
         seed: plan.seed,
         host: host::describe(root),
         tools,
-        notes: Vec::new(),
-        series: Vec::new(),
-        order: Vec::new(),
+        ..Recording::begun()
     }
 }
 

@@ -62,6 +62,29 @@ pub struct Recording {
     pub order: Vec<Step>,
 }
 
+impl Recording {
+    /// A run that has begun, of which nothing is said yet.
+    pub fn begun() -> Self {
+        Self {
+            format_version: FORMAT_VERSION,
+            checksum: String::new(),
+            kizami_version: String::new(),
+            command: Vec::new(),
+            studies: Vec::new(),
+            size: String::new(),
+            started: String::new(),
+            ended: None,
+            state: State::Running,
+            seed: 1,
+            host: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            notes: Vec::new(),
+            series: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+}
+
 /// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::folder::{self, Column, FORMAT_VERSION, Outcome, Recording, Series, State, Unit, Writer};
+use crate::folder::{self, Column, Outcome, Recording, Series, State, Unit, Writer};
 use crate::stats::Beyond;
 
 /// The environment of every series that was imported: where it really ran, only its own tool knows.
@@ -87,21 +87,11 @@ impl Rows {
 /// When the folder exists already, or the disk refuses. There is no new folder then.
 pub fn save(folder: &Path, command: Vec<String>, imported: &[Imported]) -> Result<(), folder::Error> {
     let mut recording = Recording {
-        format_version: FORMAT_VERSION,
-        checksum: String::new(),
         kizami_version: env!("CARGO_PKG_VERSION").to_owned(),
         command,
-        studies: Vec::new(),
-        size: String::new(),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        ended: None,
-        state: State::Running,
         seed: 0,
-        host: BTreeMap::new(),
-        tools: BTreeMap::new(),
-        notes: Vec::new(),
-        series: Vec::new(),
-        order: Vec::new(),
+        ..Recording::begun()
     };
     for one in imported {
         recording.host.extend(one.host.clone());

@@ -5,6 +5,7 @@ use kizami_recording::stats::Beyond;
 use proptest::prelude::*;
 
 use crate::formats::{CYCLICTEST, CYCLICTEST_OVERFLOW, NERVES};
+use crate::support::mutated;
 
 const NERVES_NAME: &str = "rpi3-Base-Sum_normal-123456.csv";
 
@@ -119,25 +120,6 @@ fn impossible_dates_are_no_dates() {
         let imported = cyclictest::import(text.as_bytes(), "c.json").expect(date);
         assert_eq!(imported.series[0].started, expected, "{date}");
     }
-}
-
-/// A valid file with some of its bytes replaced, removed or repeated.
-fn mutated(valid: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
-    let edit = (any::<prop::sample::Index>(), any::<u8>(), 0..4u8);
-    prop::collection::vec(edit, 1..6).prop_map(move |edits| {
-        let mut bytes = valid.to_vec();
-        for (at, byte, kind) in edits {
-            // The end is a place to insert at, and no byte.
-            let at = at.index(bytes.len() + 1);
-            match kind {
-                0 if at < bytes.len() => bytes[at] = byte,
-                1 if at < bytes.len() => drop(bytes.remove(at)),
-                2 => bytes.truncate(at),
-                _ => bytes.insert(at, byte),
-            }
-        }
-        bytes
-    })
 }
 
 /// Neither panics; who refuses says where.

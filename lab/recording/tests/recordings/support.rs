@@ -4,30 +4,22 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use kizami_recording::folder::{
-    Column, FORMAT_VERSION, Outcome, RECORDING_FILE, Reader, Recording, Series, State, Unit, View, Writer,
-};
+use kizami_recording::folder::{Column, Outcome, RECORDING_FILE, Reader, Recording, Series, State, Unit, View, Writer};
+use proptest::prelude::*;
 
 /// When every trial of these tests started.
 pub const STARTED: &str = "2026-01-02T03:04:05Z";
 
 pub fn recording() -> Recording {
     Recording {
-        format_version: FORMAT_VERSION,
-        checksum: String::new(),
         kizami_version: "0.1.0".into(),
         command: vec!["kizami".into(), "run".into(), "wakeup".into()],
         studies: vec!["wakeup".into()],
         size: "quick".into(),
         started: STARTED.into(),
-        ended: None,
-        state: State::Running,
         seed: 7,
         host: BTreeMap::from([("kernel".into(), "6.1.0".into())]),
-        tools: BTreeMap::new(),
-        notes: Vec::new(),
-        series: Vec::new(),
-        order: Vec::new(),
+        ..Recording::begun()
     }
 }
 
@@ -100,4 +92,23 @@ pub fn skipped(what: &str) {
         let file = fs::OpenOptions::new().append(true).create(true).open(path);
         file.and_then(|mut file| writeln!(file, "{what}")).expect("the list of skipped tests");
     }
+}
+
+/// A valid file with some of its bytes replaced, removed or repeated.
+pub fn mutated(valid: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
+    let edit = (any::<prop::sample::Index>(), any::<u8>(), 0..4u8);
+    prop::collection::vec(edit, 1..6).prop_map(move |edits| {
+        let mut bytes = valid.to_vec();
+        for (at, byte, kind) in edits {
+            // The end is a place to insert at, and no byte.
+            let at = at.index(bytes.len() + 1);
+            match kind {
+                0 if at < bytes.len() => bytes[at] = byte,
+                1 if at < bytes.len() => drop(bytes.remove(at)),
+                2 => bytes.truncate(at),
+                _ => bytes.insert(at, byte),
+            }
+        }
+        bytes
+    })
 }
