@@ -353,6 +353,7 @@ fn a_tree_gets_what_is_new_in_it_and_loses_what_is_not_there_any_more() {
     });
     let said = shop.upgraded();
     assert!(said.contains("Ended door") && said.contains("Started second"), "{said}");
+    assert!(said.contains("1 counter"), "the one that is new has begun in this build, and did not go over: {said}");
     assert_eq!(
         shop.ask("{whereis(door), counter:add(second), length(supervisor:which_children(root))}"),
         "{undefined,1,7}"

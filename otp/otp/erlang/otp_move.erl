@@ -128,20 +128,24 @@ rests({_, Pid, Module}) ->
 
 %% The native module of the build that a process is in, as what it does shows it, or as it says itself; unknown where neither does.
 build_of(Pid) ->
-    Stack = case process_info(Pid, current_stacktrace) of
-        {_, Places} -> [Build || {Module, _, _, _} <- Places, Build <- [family(Module)], Build =/= none];
-        undefined -> []
-    end,
-    case Stack of
-        [Build | _] -> Build;
-        [] ->
+    case shown(Pid) of
+        none ->
             try {sys:get_status(Pid, ?STATUS), state(Pid)} of
                 {{status, Pid, {module, gen_statem}, _}, {_State, {Half, _Slot}}} -> family(Half);
                 {{status, Pid, {module, Native}, _}, _} when Native =/= gen_statem -> family(Native);
                 _ -> unknown
             catch
                 exit:_ -> unknown
-            end
+            end;
+        Build ->
+            Build
+    end.
+
+%% The same, as what it does shows it; none where that is nothing of ours.
+shown(Pid) ->
+    case process_info(Pid, current_stacktrace) of
+        {_, Places} -> hd([Build || {Module, _, _, _} <- Places, Build <- [family(Module)], Build =/= none] ++ [none]);
+        undefined -> none
     end.
 
 %% What came of the first step: who stays, and what is wrong.
@@ -290,9 +294,8 @@ stragglers(Known, #{moved := Moved, stays := Stays, failed := Failed} = Done, Ti
             Done#{failed := Failed ++ [{"warning", "begun meanwhile, and left in the build before: " ++ Text} || {_, Text} <- Lines]}
     end.
 
-%% Whether it is known to be in this build.
-is_here({server, Pid, _}) -> process_info(Pid, current_function) =:= {current_function, {'MODULE', loop, 2}};
-is_here({pool, Pid, _}) -> process_info(Pid, current_function) =:= {current_function, {'MODULE_pool', loop, 1}};
+%% Whether it is known to be in this build: what it does shows it, unless it is in a loop of OTP's, or in none.
+is_here({Kind, Pid, _}) when Kind =:= server; Kind =:= pool -> shown(Pid) =:= 'MODULE';
 is_here({Kind, _, _}) -> not lists:member(Kind, [statem, manager]).
 
 %% ---------------------------------------------------------------- words
