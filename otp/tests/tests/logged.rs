@@ -27,7 +27,7 @@ large() ->
      {deep_map, nest(fun(T) -> #{a => T} end)}, {deep_tail, nest(fun(T) -> [leaf | T] end)}, {deep_pairs, nest(fun(T) -> {T, []} end)},
      {tuple, list_to_tuple(lists:duplicate(Million, 0))}, {map, maps:from_keys(lists:seq(1, Million), 0)},
      {string, lists:duplicate(Million, $x)}, {binary, binary:copy(<<"x">>, 10 * Million)}, {bytes, binary:copy(<<255>>, 10 * Million)},
-     {bits, <<0:1, (binary:copy(<<255>>, Million))/binary>>}, {integer, 1 bsl (8 * Million)},
+     {bits, <<0:1, (binary:copy(<<255>>, Million))/binary>>}, {integer, 1 bsl (4 * Million)},
      {atoms, [list_to_atom(lists:duplicate(255, C)) || C <- lists:seq($a, 50000)]}].
 nest(How) -> lists:foldl(fun(_, Term) -> How(Term) end, leaf, lists:seq(1, 1000000)).
 

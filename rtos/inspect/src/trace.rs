@@ -87,7 +87,7 @@ pub fn passages(image: &Image, code: &Code, from: &[&str], to: &str) -> Result<V
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let file = std::env::temp_dir().join(format!("rtos-inspect-{}-{number}", std::process::id()));
             let run = emulator::trace(image, machine, &file, LONGEST);
-            let read = run.and_then(|run| seen.read(&file).map(|()| run));
+            let read = run.and_then(|run| if run.status == 0 { seen.read(&file).map(|()| run) } else { Ok(run) });
             // A trace that could not be written is not there.
             let _ = std::fs::remove_file(&file);
             read?
