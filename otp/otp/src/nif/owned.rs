@@ -1,4 +1,4 @@
-//! Owned terms: a term that outlives the call that it came with, in an environment of its own.
+//! Environments that belong to no process, and terms that outlive the call that they came with, each in one of its own.
 
 use std::ptr::NonNull;
 
@@ -6,16 +6,16 @@ use crate::nif::abi::{INTERNAL_HASH, RawEnv, RawTerm};
 use crate::nif::{Env, Term, vm};
 
 /// An environment that belongs to no process, and is freed with this.
-struct OwnedEnv(NonNull<RawEnv>);
+pub(crate) struct OwnedEnv(NonNull<RawEnv>);
 
 impl OwnedEnv {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // SAFETY: takes nothing. The VM ends itself when it has no memory, so it never returns null.
         let made = unsafe { (vm().alloc_env)() };
         Self(NonNull::new(made).expect("the VM gives an environment"))
     }
 
-    fn env(&self) -> Env<'_> {
+    pub(crate) fn env(&self) -> Env<'_> {
         // SAFETY: it is freed when `self` is dropped, and the borrow ends before that.
         unsafe { Env::new(self.0.as_ptr()) }
     }

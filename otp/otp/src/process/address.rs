@@ -8,7 +8,7 @@ use crate::data::{Any, Data, Malformed, types};
 use crate::nif::abi::{RawPid, RawTerm};
 use crate::nif::{Env, Term};
 use crate::process::send::{registered, send_by_courier, send_from_anywhere};
-use crate::process::turn::{Form, Turn, Within, current, try_turn, within};
+use crate::process::turn::{Form, Turn, Within, anywhere, current, try_turn, within};
 
 /// A process, or the name of one.
 #[derive(Clone, PartialEq)]
@@ -146,8 +146,7 @@ impl fmt::Debug for To {
 
 /// The atom of this name, on whatever thread: an atom is a word that belongs to no environment.
 fn atom(name: &str) -> RawTerm {
-    let made = try_turn(|env, _| env.atom(name).raw());
-    made.unwrap_or_else(|| Any::made(|env| env.atom(name)).read(|atom| atom.raw()))
+    anywhere(|env| env.atom(name).raw())
 }
 
 /// What the typed addresses have in common, each a `struct Name<S> { to: To, _kind: PhantomData<…> }`: the names that they are made of, copies

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::atom;
-use crate::nif::abi::{RawEnv, RawPid, RawTerm};
-use crate::nif::{Env, Term, vm};
+use crate::nif::abi::{RawPid, RawTerm};
+use crate::nif::{Env, OwnedEnv, Term, vm};
 use crate::process::turn::try_turn;
 
 /// The courier, or 0.
@@ -21,21 +21,12 @@ const PATIENCE: u32 = 5000;
 
 /// Sends what `message` makes to a process of this node, from whatever thread; `false` when there is none any more.
 pub(crate) fn send_from_anywhere(to: RawPid, message: impl for<'m> FnOnce(Env<'m>) -> Term<'m>) -> bool {
-    struct Own(*mut RawEnv);
-    impl Drop for Own {
-        fn drop(&mut self) {
-            // SAFETY: it was made below, and is freed once.
-            unsafe { (vm().free_env)(self.0) };
-        }
-    }
-    // SAFETY: the environment is made here and lives until it is dropped, after the message made in it was sent. The caller's
-    // is that of the call that this thread is in, or none on a thread that is in no call.
-    unsafe {
-        let own = Own((vm().alloc_env)());
-        let message = message(Env::new(own.0));
-        let caller = try_turn(|env, _| env.raw()).unwrap_or(ptr::null_mut());
-        (vm().send)(caller, &raw const to, own.0, message.raw()) != 0
-    }
+    let own = OwnedEnv::new();
+    let message = message(own.env());
+    let caller = try_turn(|env, _| env.raw()).unwrap_or(ptr::null_mut());
+    // SAFETY: the message lies in that environment, which is freed afterwards. The caller's is that of the call that this thread is
+    // in, or none on a thread that is in no call.
+    unsafe { (vm().send)(caller, &raw const to, own.env().raw(), message.raw()) != 0 }
 }
 
 /// The process of this node that bears a name, an atom, for a thread that the VM has not called.

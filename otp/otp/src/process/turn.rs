@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 
 use crate::nif::abi::{RawEnv, RawPid, RawTerm};
-use crate::nif::{Atom, Env, Term};
+use crate::nif::{Atom, Env, OwnedEnv, Term};
 use crate::process::waits::Waits;
 
 /// What becomes of a content before it is sent.
@@ -277,6 +277,17 @@ pub(crate) fn turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> R {
 #[inline(always)]
 pub(crate) fn try_turn<R>(body: impl for<'a> FnOnce(Env<'a>, &'a Turn) -> R) -> Option<R> {
     within(some(body), |_| None)
+}
+
+/// Lets `body` have the environment of the call that this thread is in, or one that belongs to no process. The VM takes none at all for
+/// what its documentation says so of, and nothing else.
+pub(crate) fn anywhere<R>(body: impl for<'a> FnOnce(Env<'a>) -> R) -> R {
+    let turn = CURRENT.get();
+    if turn.is_null() {
+        return body(OwnedEnv::new().env());
+    }
+    // SAFETY: as in `within`.
+    body(unsafe { Env::new((*turn).raw) })
 }
 
 #[inline(always)]

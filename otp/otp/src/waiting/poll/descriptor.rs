@@ -23,7 +23,7 @@ use crate::nif::abi::{
 };
 use crate::nif::{Env, Term, module, vm};
 use crate::process::resource::Loading;
-use crate::process::turn::{try_turn, turn};
+use crate::process::turn::{anywhere, turn};
 use crate::waiting::poll::overdue::{self, Object};
 
 static TYPE: AtomicPtr<ResourceType> = AtomicPtr::new(ptr::null_mut());
@@ -154,11 +154,11 @@ impl Descriptor {
 ///
 /// # Safety
 /// The object is of our kind and lives; `undefined` is that atom.
-unsafe fn await_no_longer(env: *mut RawEnv, object: *mut c_void, descriptor: c_int, undefined: RawTerm) -> Awaited {
+unsafe fn await_no_longer(env: Env<'_>, object: *mut c_void, descriptor: c_int, undefined: RawTerm) -> Awaited {
     // SAFETY: the caller's promise.
     let result = unsafe {
         let flags = SELECT_READ | SELECT_WRITE | SELECT_CANCEL;
-        (vm().select)(env, descriptor, flags, object, ptr::null(), undefined)
+        (vm().select)(env.raw(), descriptor, flags, object, ptr::null(), undefined)
     };
     if result < 0 {
         return Awaited::default();
@@ -226,7 +226,7 @@ pub(crate) fn let_go<'a>(env: Env<'a>, named: Term<'a>) -> Option<Term<'a>> {
     let awaited = match *over {
         Some(awaited) => awaited,
         // SAFETY: it is of our kind and lives, as the term refers to it; while this has the lock nobody closes it.
-        None => unsafe { await_no_longer(env.raw(), object, inside.descriptor, atom!("undefined").raw(env)) },
+        None => unsafe { await_no_longer(env, object, inside.descriptor, atom!("undefined").raw(env)) },
     };
     Some(env.tuple(&[awaited.read.encode(env).raw(), awaited.write.encode(env).raw()]))
 }
@@ -250,25 +250,28 @@ impl AsFd for Descriptor {
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        let raw = try_turn(|env, _| env.raw()).unwrap_or(ptr::null_mut());
-        let undefined = try_turn(|env, _| atom!("undefined").raw(env)).unwrap_or(0);
-        let mut over = self.inside().over.lock().unwrap_or_else(PoisonError::into_inner);
-        *over = Some(if self.inside().carried.load(Ordering::Relaxed) {
-            // SAFETY: the object is of our kind and lives.
-            unsafe { await_no_longer(raw, self.0.as_ptr(), self.inside().descriptor, undefined) }
-        } else {
-            Awaited::default()
+        // On whatever thread the owner is dropped: newer VMs look into the environment that `enif_select` is given.
+        anywhere(|env| {
+            let undefined = atom!("undefined").raw(env);
+            let inside = self.inside();
+            let mut over = inside.over.lock().unwrap_or_else(PoisonError::into_inner);
+            *over = Some(if inside.carried.load(Ordering::Relaxed) {
+                // SAFETY: the object is of our kind and lives.
+                unsafe { await_no_longer(env, self.0.as_ptr(), inside.descriptor, undefined) }
+            } else {
+                Awaited::default()
+            });
+            drop(over);
+            if inside.kind == Kind::Timer {
+                overdue::forget(self.object());
+            }
+            // SAFETY: a resource that lives until it is released here; `stopped` closes the descriptor, at once or when the poll set
+            // has let go of it.
+            unsafe {
+                (vm().select)(env.raw(), inside.descriptor, SELECT_STOP, self.0.as_ptr(), ptr::null(), undefined);
+                (vm().release_resource)(self.0.as_ptr());
+            }
         });
-        drop(over);
-        if self.inside().kind == Kind::Timer {
-            overdue::forget(self.object());
-        }
-        // SAFETY: a resource that lives until it is released here; `stopped` closes the descriptor, at once or when the poll set has
-        // let go of it.
-        unsafe {
-            (vm().select)(raw, self.inside().descriptor, SELECT_STOP, self.0.as_ptr(), ptr::null(), undefined);
-            (vm().release_resource)(self.0.as_ptr());
-        }
     }
 }
 
