@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use toml::{Table, Value};
 
 /// Folders in which no sources of ours are.
-const PASSED_OVER: [&str; 4] = ["target", "templates", "recordings", "node_modules"];
+const PASSED_OVER: [&str; 5] = ["target", "build", "templates", "recordings", "node_modules"];
 
 /// A package. All paths are relative to the folder that was searched.
 #[derive(Debug)]
