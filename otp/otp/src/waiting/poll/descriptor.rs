@@ -18,8 +18,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::atom;
 use crate::data::{Data, Malformed};
 use crate::nif::abi::{
-    READ_CANCELLED, RT_CREATE, RawEnv, RawPid, RawTerm, ResourceType, ResourceTypeInit, SELECT_CANCEL,
-    SELECT_CUSTOM_MSG, SELECT_READ, SELECT_STOP, SELECT_WRITE, WRITE_CANCELLED,
+    READ_CANCELLED, RT_CREATE, RawEnv, RawPid, ResourceType, ResourceTypeInit, SELECT_CANCEL, SELECT_CUSTOM_MSG,
+    SELECT_READ, SELECT_STOP, SELECT_WRITE, WRITE_CANCELLED,
 };
 use crate::nif::{Env, Term, module, vm};
 use crate::process::resource::Loading;
@@ -153,8 +153,9 @@ impl Descriptor {
 /// Takes back all that the poll set was asked for, and says what of it no message was sent of.
 ///
 /// # Safety
-/// The object is of our kind and lives; `undefined` is that atom.
-unsafe fn await_no_longer(env: Env<'_>, object: *mut c_void, descriptor: c_int, undefined: RawTerm) -> Awaited {
+/// The object is of our kind and lives.
+unsafe fn await_no_longer(env: Env<'_>, object: *mut c_void, descriptor: c_int) -> Awaited {
+    let undefined = atom!("undefined").raw(env);
     // SAFETY: the caller's promise.
     let result = unsafe {
         let flags = SELECT_READ | SELECT_WRITE | SELECT_CANCEL;
@@ -226,7 +227,7 @@ pub(crate) fn let_go<'a>(env: Env<'a>, named: Term<'a>) -> Option<Term<'a>> {
     let awaited = match *over {
         Some(awaited) => awaited,
         // SAFETY: it is of our kind and lives, as the term refers to it; while this has the lock nobody closes it.
-        None => unsafe { await_no_longer(env, object, inside.descriptor, atom!("undefined").raw(env)) },
+        None => unsafe { await_no_longer(env, object, inside.descriptor) },
     };
     Some(env.tuple(&[awaited.read.encode(env).raw(), awaited.write.encode(env).raw()]))
 }
@@ -252,12 +253,11 @@ impl Drop for Descriptor {
     fn drop(&mut self) {
         // On whatever thread the owner is dropped: newer VMs look into the environment that `enif_select` is given.
         anywhere(|env| {
-            let undefined = atom!("undefined").raw(env);
             let inside = self.inside();
             let mut over = inside.over.lock().unwrap_or_else(PoisonError::into_inner);
             *over = Some(if inside.carried.load(Ordering::Relaxed) {
                 // SAFETY: the object is of our kind and lives.
-                unsafe { await_no_longer(env, self.0.as_ptr(), inside.descriptor, undefined) }
+                unsafe { await_no_longer(env, self.0.as_ptr(), inside.descriptor) }
             } else {
                 Awaited::default()
             });
@@ -265,6 +265,7 @@ impl Drop for Descriptor {
             if inside.kind == Kind::Timer {
                 overdue::forget(self.object());
             }
+            let undefined = atom!("undefined").raw(env);
             // SAFETY: a resource that lives until it is released here; `stopped` closes the descriptor, at once or when the poll set
             // has let go of it.
             unsafe {
