@@ -5,8 +5,9 @@
 //!
 //! - A comparison holds when the 95 % interval of the ratio lies below 1, or below the factor that the claim allows,
 //!   and not because one figure is lower than another: two runs of the same job differ too.
-//! - `between` and `near` hold when the figure lies inside the limits. When the figure lies outside and its interval
-//!   reaches inside, or is refused, the samples support neither answer.
+//! - `between` and `near` hold when the whole interval lies inside the limits, and do not when all of it lies outside. Where it
+//!   reaches across a limit, or is refused, the samples support neither answer: few samples are no proof that two are alike.
+//!   A figure that has no interval (a maximum, a 99.9th percentile) is that of the samples, and is judged as it is.
 //! - What is compared is the statistic of every trial: whether a maximum is lower most of the time, not whether it was lower
 //!   once. Fewer than five fresh starts a side support no comparison.
 //! - A setting that was refused makes no difference, and an emulator's time is not a real time: neither is judged.
@@ -143,13 +144,10 @@ impl Claim {
                 shown.push_str(&format!(" (95 %: {} to {})", unit(interval.low), unit(interval.high)));
                 inside(figure, Some(interval), low, high)
             }
-            Some(Err(why)) => match inside(figure, None, low, high) {
-                Verdict::DoesNotHold => {
-                    shown.push_str(&format!(" (without an interval: {why})"));
-                    Verdict::NotSupported
-                }
-                other => other,
-            },
+            Some(Err(why)) => {
+                shown.push_str(&format!(" (without an interval: {why})"));
+                Verdict::NotSupported
+            }
         };
         let figure_alone = format!("{} (bound {} to {})", unit(figure), unit(low), unit(high));
         shown.push_str(&format!(", claimed {} to {}", unit(low), unit(high)));
@@ -220,7 +218,8 @@ impl Claim {
         let (low, high) = (ratio(interval.low), ratio(interval.high));
         match support.method {
             Method::Counted => shown.push_str(&format!("; {} times", ratio(times))),
-            _ => shown.push_str(&format!("; {} times (95 %: {low} to {high})", ratio(times))),
+            Method::Rounds => shown.push_str(&format!("; round by round {} times (95 %: {low} to {high})", ratio(times))),
+            Method::Trials => shown.push_str(&format!("; {} times (95 %: {low} to {high})", ratio(times))),
         }
         let mut figure = format!("{} ({low} to {high}", ratio(times));
         let verdict = match self.expects {
@@ -258,14 +257,10 @@ fn refused(series: &Series, relevant: impl Fn(&str) -> bool) -> Option<String> {
     Some(format!("{name}={asked} did not take effect in {}{why}", series.name))
 }
 
+/// Whether the interval lies inside the limits; the figure, if it has no interval.
 fn inside(figure: f64, interval: Option<Interval>, low: f64, high: f64) -> Verdict {
-    if (low..=high).contains(&figure) {
-        Verdict::Holds
-    } else if interval.is_some_and(|i| i.low <= high && i.high >= low) {
-        Verdict::NotSupported
-    } else {
-        Verdict::DoesNotHold
-    }
+    let interval = interval.unwrap_or(Interval { low: figure, high: figure });
+    ordered(low <= interval.low && interval.high <= high, interval.high < low || high < interval.low)
 }
 
 fn ordered(as_claimed: bool, reverse: bool) -> Verdict {

@@ -188,6 +188,29 @@ fn equal_series_support_neither_answer_and_are_near() {
 }
 
 #[test]
+fn noise_is_no_proof_that_two_are_alike() {
+    // One takes 1.12 times the other, beyond the tenth that is claimed, and starts differ by a third: the ratio of the samples
+    // lies within the tenth nearly as often as not.
+    let study = study(&CLAIMS.replace("TRIALS", "5").replace("STATISTIC", "mean"));
+    let (mut holds, mut lies_inside) = (0, 0);
+    for seed in 0..100 {
+        let scratch = Scratch::new();
+        let reader = record(&study, &scratch, |series, trial| {
+            let is_fifo = series.requested.contains_key("policy");
+            let mut random = fastrand::Rng::with_seed(seed);
+            let drawn = (0..=2 * trial + usize::from(is_fifo)).map(|_| random.f64()).last().unwrap_or_default();
+            let centre = 40_000.0 * (0.8 + 0.4 * drawn) * if is_fifo { 1.12 } else { 1.0 };
+            around(centre as u64, 100, 20, seed)
+        });
+        let near = judge(&study, &reader).pop().expect("three claims");
+        let ratio: f64 = near.figure.split(' ').next().and_then(|f| f.parse().ok()).expect("a ratio");
+        holds += u32::from(near.verdict == Verdict::Holds);
+        lies_inside += u32::from((0.9..=1.1).contains(&ratio));
+    }
+    assert!(holds <= 5 && lies_inside > 30, "{holds} of {lies_inside}");
+}
+
+#[test]
 fn few_starts_support_nothing_however_clear_it_looks() {
     for trials in [1, 4] {
         let got = verdicts(trials, "median", (40_000, 1_000), (80_000, 9_000), 3000);
@@ -244,6 +267,28 @@ between = ["5.5ms", "6.5ms"]
     assert!(judged[0].shown.starts_with("sleep.host.n=50: mean 50.00 ms"), "{}", judged[0].shown);
     assert_eq!(judged[1].verdict, Verdict::Holds);
     assert_eq!(judged[1].shown, "mean 6.00 ms (95 %: 6.00 ms to 6.00 ms), claimed 5.50 ms to 6.50 ms");
+}
+
+#[test]
+fn a_mean_whose_interval_is_refused_supports_no_limits() {
+    let text = r#"
+name = "s"
+title = "S"
+[[group]]
+id = "a"
+title = "A"
+workloads = ["sleep"]
+[[claim]]
+says = "Sleeping takes 6 ms."
+of = { group = "a" }
+statistic = "mean"
+between = ["5.5ms", "6.5ms"]
+"#;
+    let (study, scratch) = (study(text), Scratch::new());
+    let reader = record(&study, &scratch, |_, _| vec![6_000_000; 3]);
+    let judged = judge(&study, &reader).remove(0);
+    assert_eq!(judged.verdict, Verdict::NotSupported, "{judged:?}");
+    assert!(judged.shown.starts_with("mean 6.00 ms (without an interval: "), "{judged:?}");
 }
 
 #[test]
