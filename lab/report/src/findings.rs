@@ -197,10 +197,10 @@ fn erlang_sleep(analyses: &[Analysis<'_>]) -> Option<Finding> {
     let plain = series.min_by_key(|a| a.series().requested.len())?;
     let asked = plain.series().params.get("n")?.parse::<f64>().ok()? * 1e6;
     let (middle, most) = (median(plain), worst(plain));
-    let load = Conditions::of(plain.series()).load;
+    let Conditions { policy, load, .. } = Conditions::of(plain.series());
     Some(Finding {
         headline: format!(
-            "timer:sleep({:.0}) takes {} in the Erlang VM {load}, and up to {}.",
+            "timer:sleep({:.0}) takes {} in the Erlang VM under policy {policy} {load}, and up to {}.",
             asked / 1e6,
             time(middle),
             up_to(most)
@@ -233,16 +233,17 @@ fn ignored(analyses: &[Analysis<'_>]) -> Option<Finding> {
 
 /// What durable writes cost.
 fn fsync(analyses: &[Analysis<'_>]) -> Option<Finding> {
-    let op = |wanted: &'static str| {
-        of(analyses, "file").find(|a| {
-            let param = |name: &str| a.series().params.get(name).map(String::as_str);
-            param("op") == Some(wanted) && param("size") == Some("4KiB")
-        })
-    };
-    let (durable, plain) = (op("write-fsync")?, op("write"));
+    let param = |a: &Analysis<'_>, name: &str| a.series().params.get(name).cloned();
+    let is = |a: &Analysis<'_>, op: &str| param(a, "op").as_deref() == Some(op);
+    let durable = of(analyses, "file").find(|a| is(a, "write-fsync") && param(a, "size").as_deref() == Some("4KiB"))?;
+    let conditions = Conditions::of(durable.series());
+    let plain = of(analyses, "file").find(|a| {
+        let same = ["size", "place", "cache"].iter().all(|name| param(a, name) == param(durable, name));
+        is(a, "write") && same && Conditions::of(a.series()) == conditions
+    });
     let (middle, most) = (median(durable), worst(durable));
     let times = plain.map_or(String::new(), |p| format!(", {:.0} times a write alone", middle / median(p).max(1.0)));
-    let Conditions { policy, load, environment } = Conditions::of(durable.series());
+    let Conditions { policy, load, environment } = conditions;
     Some(Finding {
         headline: format!(
             "Making 4 KiB durable (write and fsync) takes {}{times}, and up to {}, under policy {policy} {load} {environment}.",
@@ -277,11 +278,15 @@ fn udp_loss(analyses: &[Analysis<'_>]) -> Option<Finding> {
 
 /// The paper's OS latency, idle and under load.
 fn latency_under_load(analyses: &[Analysis<'_>]) -> Option<Finding> {
-    let with =
-        |loaded: bool| of(analyses, "os-latency").find(move |a| a.series().requested.contains_key("load") == loaded);
-    let (idle, loaded) = (with(false)?, with(true)?);
-    let ratio = worst(loaded).bound() / worst(idle).bound().max(1.0);
+    let has_load = |a: &Analysis<'_>| a.series().requested.contains_key("load");
+    let loaded = of(analyses, "os-latency").find(|a| has_load(a))?;
     let Conditions { policy, load, environment } = Conditions::of(loaded.series());
+    let idle = of(analyses, "os-latency").find(|a| {
+        let theirs = Conditions::of(a.series());
+        let same = (&theirs.policy, &theirs.environment) == (&policy, &environment);
+        !has_load(a) && same && a.series().params == loaded.series().params
+    })?;
+    let ratio = worst(loaded).bound() / worst(idle).bound().max(1.0);
     Some(Finding {
         headline: format!(
             "The paper's OS latency was up to {} without load and up to {} {load}, under policy {policy} {environment}.",

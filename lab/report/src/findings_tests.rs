@@ -22,7 +22,7 @@ fn findings(ran: &[Ran]) -> Vec<Finding> {
             workload: (*workload).to_owned(),
             environment: "host".into(),
             params: BTreeMap::from([("interval".into(), "1ms".into())]),
-            requested: BTreeMap::new(),
+            requested: load.iter().map(|load| ("load".to_owned(), (*load).to_owned())).collect(),
             part: "cpu1".into(),
             columns: vec![Column::new("time", SampleUnit::Nanoseconds)],
             operations: 1,
@@ -114,4 +114,18 @@ fn what_was_lost_is_the_first_finding_and_bounds_the_others() {
          the maximum is at least theirs."
     );
     assert!(about(&found, "never sleeps").headline.contains("held up for at least 30.0 µs"), "{:?}", found[1]);
+}
+
+#[test]
+fn latencies_with_and_without_load_are_of_one_policy() {
+    let loaded = || Ran("os-latency", "fifo:80", Some("network"), vec![900_000, 1000], 0);
+    let idle = |policy, worst| Ran("os-latency", policy, None, vec![worst, 1000], 0);
+    let found = findings(&[idle("other", 7_000_000), loaded()]);
+    assert!(!found.iter().any(|finding| finding.headline.contains("OS latency")), "{found:?}");
+    let found = findings(&[idle("other", 7_000_000), idle("fifo:80", 50_000), loaded()]);
+    assert_eq!(
+        about(&found, "OS latency").headline,
+        "The paper's OS latency was up to 50.0 µs without load and up to 900 µs under load network, under policy fifo:80 on the \
+         host."
+    );
 }

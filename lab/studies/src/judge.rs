@@ -131,6 +131,7 @@ impl Claim {
             return not_measured(format!("the {} is only known to be {}{bound}", self.statistic, figure.sign()));
         };
         let interval = match self.statistic {
+            _ if one.series.is_exact() => None,
             Statistic::Mean => Some(summary.mean_interval),
             Statistic::Median => Some(summary.median_interval),
             Statistic::P99 => Some(summary.p99_interval),
@@ -218,7 +219,9 @@ impl Claim {
         let (low, high) = (ratio(interval.low), ratio(interval.high));
         match support.method {
             Method::Counted => shown.push_str(&format!("; {} times", ratio(times))),
-            Method::Rounds => shown.push_str(&format!("; round by round {} times (95 %: {low} to {high})", ratio(times))),
+            Method::Rounds => {
+                shown.push_str(&format!("; round by round {} times (95 %: {low} to {high})", ratio(times)))
+            }
             Method::Trials => shown.push_str(&format!("; {} times (95 %: {low} to {high})", ratio(times))),
         }
         let mut figure = format!("{} ({low} to {high}", ratio(times));

@@ -52,7 +52,7 @@ fn record(study: &Study, scratch: &Scratch, samples: impl Fn(&Series, usize) -> 
                 part: part.name.clone(),
                 columns: part.columns.clone(),
                 operations: part.operations,
-                emulated: false,
+                emulated: planned.job.environment.emulated(),
                 asked_by: planned.asked_by.clone(),
                 counted: false,
                 trials: Vec::new(),
@@ -267,6 +267,28 @@ between = ["5.5ms", "6.5ms"]
     assert!(judged[0].shown.starts_with("sleep.host.n=50: mean 50.00 ms"), "{}", judged[0].shown);
     assert_eq!(judged[1].verdict, Verdict::Holds);
     assert_eq!(judged[1].shown, "mean 6.00 ms (95 %: 6.00 ms to 6.00 ms), claimed 5.50 ms to 6.50 ms");
+}
+
+#[test]
+fn what_an_emulator_counts_needs_no_interval() {
+    let text = r#"
+name = "s"
+title = "S"
+[[group]]
+id = "a"
+title = "A"
+workloads = ["rtos-instructions"]
+environments = ["rtos-m33"]
+[[claim]]
+says = "It takes at most 98 instructions."
+of = { group = "a", part = "act_switch" }
+statistic = "median"
+between = ["1", "98"]
+"#;
+    let (study, scratch) = (study(text), Scratch::new());
+    let reader = record(&study, &scratch, |_, _| vec![56; 3]);
+    let judged = judge(&study, &reader).remove(0);
+    assert_eq!(judged.verdict, Verdict::Holds, "{judged:?}");
 }
 
 #[test]

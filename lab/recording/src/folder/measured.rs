@@ -42,6 +42,11 @@ impl Series {
         }
     }
 
+    /// Whether it is what an emulator counts, which does not vary from run to run: a few samples are then all there is to know.
+    pub fn is_exact(&self) -> bool {
+        self.emulated && matches!(self.unit(), Unit::Instructions | Unit::Cycles)
+    }
+
     /// The number of operations that one of its values covers.
     pub fn operations_of_one(&self) -> f64 {
         match self.measured() {
@@ -98,8 +103,7 @@ impl<'a> Loaded<'a> {
     /// How the trials of this series and of `other`, of the same recording, relate: the order interleaves trials, so
     /// those with the same number ran in the same round, unless one of them is missing. What an emulator counts does not vary.
     pub fn design_with(&self, other: &Loaded<'_>) -> Design {
-        let counted = |series: &Series| series.emulated && matches!(series.unit(), Unit::Instructions | Unit::Cycles);
-        if counted(self.series) && counted(other.series) {
+        if self.series.is_exact() && other.series.is_exact() {
             return Design::Counted;
         }
         let whole =
