@@ -269,46 +269,39 @@ between = ["5.5ms", "6.5ms"]
     assert_eq!(judged[1].shown, "mean 6.00 ms (95 %: 6.00 ms to 6.00 ms), claimed 5.50 ms to 6.50 ms");
 }
 
+/// The judgement of a study of one group and one claim about it.
+fn judged_alone(group: &str, claim: &str, samples: &[u64]) -> Judgement {
+    let text = format!(
+        "name = \"s\"\ntitle = \"S\"\n[[group]]\nid = \"a\"\ntitle = \"A\"\n{group}\n[[claim]]\nsays = \"So.\"\n{claim}"
+    );
+    let (study, scratch) = (study(&text), Scratch::new());
+    let reader = record(&study, &scratch, |_, _| samples.to_vec());
+    judge(&study, &reader).remove(0)
+}
+
 #[test]
 fn what_an_emulator_counts_needs_no_interval() {
-    let text = r#"
-name = "s"
-title = "S"
-[[group]]
-id = "a"
-title = "A"
+    let group = r#"
 workloads = ["rtos-instructions"]
 environments = ["rtos-m33"]
-[[claim]]
-says = "It takes at most 98 instructions."
+"#;
+    let claim = r#"
 of = { group = "a", part = "act_switch" }
 statistic = "median"
 between = ["1", "98"]
 "#;
-    let (study, scratch) = (study(text), Scratch::new());
-    let reader = record(&study, &scratch, |_, _| vec![56; 3]);
-    let judged = judge(&study, &reader).remove(0);
+    let judged = judged_alone(group, claim, &[56; 3]);
     assert_eq!(judged.verdict, Verdict::Holds, "{judged:?}");
 }
 
 #[test]
 fn a_mean_whose_interval_is_refused_supports_no_limits() {
-    let text = r#"
-name = "s"
-title = "S"
-[[group]]
-id = "a"
-title = "A"
-workloads = ["sleep"]
-[[claim]]
-says = "Sleeping takes 6 ms."
+    let claim = r#"
 of = { group = "a" }
 statistic = "mean"
 between = ["5.5ms", "6.5ms"]
 "#;
-    let (study, scratch) = (study(text), Scratch::new());
-    let reader = record(&study, &scratch, |_, _| vec![6_000_000; 3]);
-    let judged = judge(&study, &reader).remove(0);
+    let judged = judged_alone("workloads = [\"sleep\"]", claim, &[6_000_000; 3]);
     assert_eq!(judged.verdict, Verdict::NotSupported, "{judged:?}");
     assert!(judged.shown.starts_with("mean 6.00 ms (without an interval: "), "{judged:?}");
 }
