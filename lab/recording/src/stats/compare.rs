@@ -289,6 +289,13 @@ mod tests {
     }
 
     #[test]
+    fn a_maximum_is_compared_by_the_maxima_of_enough_starts_only() {
+        let (a, b) = (trials(5, 10, 1000, 1e5), trials(6, 10, 1000, 3e5));
+        assert_eq!(verdict(of(&a, &b, Measure::Max).unwrap()), Verdict::Lower);
+        assert_eq!(of(&a[..4].to_vec(), &b, Measure::Max).unwrap().support, None);
+    }
+
+    #[test]
     fn equal_sides_are_told_apart_about_as_rarely_as_the_interval_says() {
         // Starts that differ by a tenth: that is what one start takes for a difference.
         let starts = |seed: u64, number: u64| -> Trials {

@@ -203,6 +203,25 @@ mod tests {
     }
 
     #[test]
+    fn each_part_begins_where_the_one_before_it_ends() {
+        let parts = vec![part("a", &[1e6, 2e6]), part("b", &[10e6, f64::NAN]), part("c", &[4e6, 1e6])];
+        let svg = plot(&["first", "then"], parts, None).render(Width::WIDE);
+        let number = |bar: &str, key: &str| -> f64 {
+            bar.split(&format!(" {key}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        let bars = svg.lines().filter(|line| line.contains("k-stack") && line.contains("height=\"20\""));
+        let bars: Vec<(f64, f64)> = bars.map(|bar| (number(bar, "x"), number(bar, "width"))).collect();
+        assert_eq!(bars.len(), 6);
+        for moment in bars.chunks(3) {
+            assert_eq!(moment[0].0, bars[0].0, "every bar begins at the axis");
+            for pair in moment.windows(2) {
+                assert!((pair[0].0 + pair[0].1 - pair[1].0).abs() <= 0.1, "{moment:?}");
+            }
+        }
+        assert_eq!(bars[4].1, 0.0, "what is not a number takes no room");
+    }
+
+    #[test]
     fn degenerate_data_still_make_a_drawing() {
         let long = "&".repeat(200);
         for figure in [
