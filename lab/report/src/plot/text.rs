@@ -1,7 +1,8 @@
 //! Text in a drawing: its width, cutting, wrapping and escaping.
 //!
 //! The drawings ask for Helvetica, Arial or Liberation Sans, which share their advance widths on purpose; so the width
-//! of a string is known without a font engine, and a layout made here holds on Linux, macOS and Windows alike.
+//! of a string is known without a font engine, and a layout made here holds on Linux, macOS and Windows alike. Where none
+//! of them is installed, texts are a little wider than was reckoned.
 
 /// Advance widths of U+0020 to U+007E in thousandths of the font size (Adobe's Helvetica metrics, Core 14 AFM).
 const WIDTHS: [u16; 95] = [

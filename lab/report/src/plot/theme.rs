@@ -37,7 +37,7 @@ const COLOURS: [Colour; 16] = [
 ];
 
 /// The font stack whose metrics [`super::text`] knows.
-const FONT: &str = "Helvetica Neue,Helvetica,Arial,Liberation Sans,Roboto,sans-serif";
+const FONT: &str = "Helvetica Neue,Helvetica,Arial,Liberation Sans,Arimo,Nimbus Sans,Roboto,sans-serif";
 
 fn light(role: &str) -> &'static str {
     COLOURS.iter().find(|(name, ..)| *name == role).map_or("#000000", |(_, light, _)| light)
@@ -61,7 +61,8 @@ pub fn css() -> String {
     }
     out.push_str("}}\n");
 
-    let _ = writeln!(out, ".k-fig{{{}font-family:{FONT};}}", paint("background", "paper"));
+    // Without any of the fonts a text is wider than its layout says, and may reach over the edge rather than be cut there.
+    let _ = writeln!(out, ".k-fig{{{}overflow:visible;font-family:{FONT};}}", paint("background", "paper"));
     let _ = writeln!(out, ".k-fig text{{{}font-size:12px;}}", paint("fill", "ink"));
     let rules: [(&str, String); 33] = [
         (".k-h", "font-size:15px;font-weight:600;".into()),
