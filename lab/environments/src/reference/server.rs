@@ -9,17 +9,19 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
+use kizami_settings::process::InChild;
+
 use crate::error::Error;
 use crate::launch::{self, Started};
 
-/// Starts a tool's server and waits until it listens.
-pub(super) fn serve(program: &Path, arguments: &[String], port: u16) -> Result<Started, Error> {
+/// Starts a tool's server under the settings that its tool has, and waits until it listens.
+pub(super) fn serve(program: &Path, arguments: &[String], port: u16, settings: InChild) -> Result<Started, Error> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null());
     let ignore: launch::Listener = Box::new(|mut stream, _| {
         let _ = std::io::copy(&mut stream.by_ref(), &mut std::io::sink());
     });
-    let started = launch::start(command, None, ignore, || {})?;
+    let started = launch::start(command, None, ignore, move || settings.apply())?;
     let begun = Instant::now();
     while !listens(port) {
         if begun.elapsed() > Duration::from_secs(5) {
@@ -64,6 +66,10 @@ pub(super) fn free_ports() -> std::io::Result<u16> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use kizami_settings::{Settings, process};
+
     use super::*;
 
     #[test]
@@ -73,6 +79,21 @@ mod tests {
         let given = free_ports().unwrap();
         assert!(taken.iter().flatten().all(|t| !(given..=given + 1).contains(&t.local_addr().unwrap().port())));
         assert!(given >= first + 6 || given < first, "{given} after {first}");
+    }
+
+    /// Half of a transfer that runs under other settings than the recording says would make the whole a lie.
+    #[test]
+    fn a_server_has_the_settings_of_its_tool() {
+        let asked = |nice: &str| Settings::new(&BTreeMap::from([("nice".to_owned(), nice.to_owned())])).unwrap();
+        let listen = "use IO::Socket::INET; \
+                      my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1', LocalPort => shift) or die; sleep 60";
+        let port = free_ports().unwrap();
+        let arguments = ["-e", listen, &port.to_string()].map(str::to_owned);
+        let settings = asked("7");
+        let server = serve(Path::new("perl"), &arguments, port, InChild::new(&settings)).unwrap();
+        let read_back = process::read_of(server.child.id(), &settings);
+        let (_, nice) = read_back.iter().find(|(name, _)| name == "nice").unwrap();
+        assert_eq!((nice.value.as_str(), nice.as_requested), ("7", true), "{nice:?}");
     }
 
     #[test]

@@ -100,14 +100,15 @@ impl Environment for Tool {
         let scratch = place.scratch;
         let program = self.program().map_err(Error::Unusable)?;
         let port = free_ports().map_err(Error::os("find a free port"))?;
+        let asked = job.settings.of(Scope::Process);
+        let prepared = || process::InChild::new(&asked).joining(place.cgroup);
         let server = match self.server {
-            Some(arguments) => Some(serve(&program, &arguments(port), port)?),
+            Some(arguments) => Some(serve(&program, &arguments(port), port, prepared())?),
             None => None,
         };
         let mut command = Command::new(&program);
         command.args((self.arguments)(job, scratch, port)).current_dir(scratch).stdin(Stdio::null());
-        let asked = job.settings.of(Scope::Process);
-        let prepared = process::InChild::new(&asked).joining(place.cgroup);
+        let prepared = prepared();
         let (rows, params, scratch) = (self.rows, job.params.clone(), scratch.to_owned());
         let name = self.name;
         let listener: launch::Listener = Box::new(move |mut stream, sender| {
