@@ -1,8 +1,11 @@
 //! iperf3: TCP throughput, and UDP throughput and loss at an offered rate, counted by sequence numbers.
+//!
+//! Both ends of its TCP connection wait with select() before each call, so only `wait=poll` is the same measurement.
 
+use kizami_workloads::Params;
 use serde_json::Value;
 
-use super::tool::{Gives, Output, PartRows, Tool};
+use super::tool::{Gives, Output, PartRows, Tool, only};
 use crate::environment::Job;
 
 pub static IPERF3: Tool = Tool {
@@ -11,12 +14,16 @@ pub static IPERF3: Tool = Tool {
     package: "iperf3",
     version: &["--version"],
     workloads: &["tcp", "udp"],
-    limits: |_| Ok(()),
+    limits,
     arguments,
     server: Some(|port| vec!["-s".into(), "-1".into(), "-p".into(), port.to_string()]),
     gives: Gives::Figure,
     rows,
 };
+
+fn limits(params: &Params) -> Result<(), String> {
+    if params.workload().name == "udp" { Ok(()) } else { only(params, &[("wait", &["poll"])]) }
+}
 
 fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {
     let params = &job.params;

@@ -3,7 +3,9 @@
 //! nuttcp gives one figure a start: a row with the time of the whole transfer and the bytes that went through. Its data
 //! port is given apart from its control port, on which the server listens.
 
-use super::tool::{Gives, Output, PartRows, Tool};
+use kizami_workloads::Params;
+
+use super::tool::{Gives, Output, PartRows, Tool, only};
 use crate::environment::Job;
 
 pub static NUTTCP: Tool = Tool {
@@ -12,12 +14,17 @@ pub static NUTTCP: Tool = Tool {
     package: "nuttcp",
     version: &["-V"],
     workloads: &["tcp", "udp"],
-    limits: |_| Ok(()),
+    limits,
     arguments,
     server: Some(|port| vec!["-S".into(), "--nofork".into(), format!("-P{port}")]),
     gives: Gives::Figure,
     rows,
 };
+
+/// It waits in its calls.
+fn limits(params: &Params) -> Result<(), String> {
+    if params.workload().name == "udp" { Ok(()) } else { only(params, &[("wait", &["call"])]) }
+}
 
 fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {
     let params = &job.params;

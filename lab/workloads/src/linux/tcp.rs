@@ -52,6 +52,12 @@ pub static WORKLOAD: Workload = Workload {
             default: "64GiB",
         },
         Param { name: "chunk", about: "bytes a call", kind: Kind::size(1, 16 << 20), default: "128KiB" },
+        Param {
+            name: "wait",
+            about: "where an end waits: in the call itself, or in poll() before it, as a program with many sockets does",
+            kind: Kind::Choice(&["call", "poll"]),
+            default: "call",
+        },
         Param { name: "report", about: "bytes a row", kind: Kind::size(1 << 10, 1 << 34), default: "1MiB" },
     ],
     parts: |params, _| {
@@ -97,6 +103,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         Limits { total: params.number("total"), duration: params.number("duration"), report: params.number("report") };
     let chunk = params.number("chunk") as usize;
     let sends = params.choice("direction") == "send";
+    let polls = params.choice("wait") == "poll";
     let (mut own, other) = net::tcp_pair()?;
     let talk = Shared::<Talk>::new()?;
     if sends {
@@ -108,10 +115,11 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     // SAFETY: the partner makes system calls on a socket and a buffer that exist already, and computes.
     let partner = unsafe {
         Child::fork(&[other.as_raw_fd()], || {
+            let mut end = End { socket: &mut net::as_first(), polls };
             if sends {
-                drain(&mut net::as_first(), &mut others_buffer, &talk)
+                drain(&mut end, &mut others_buffer, &talk)
             } else {
-                pour(&mut net::as_first(), &others_buffer, limits.total, &talk)
+                pour(&mut end, &others_buffer, limits.total, &talk)
             }
         })
     }?;
@@ -121,12 +129,13 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut buffer = vec![0x5Au8; chunk];
     touch_stack();
 
+    let mut end = End { socket: &mut own, polls };
     let result = bench.window(|bench| {
         if sends {
-            let stream = send(&mut own, &buffer, &limits, bench, &mut recorder)?;
-            Ok(Stream { last: finish(&mut own)?, ..stream })
+            let stream = send(&mut end, &buffer, &limits, bench, &mut recorder)?;
+            Ok(Stream { last: finish(end.socket)?, ..stream })
         } else {
-            receive(&mut own, &mut buffer, &limits, &talk, bench, &mut recorder)
+            receive(&mut end, &mut buffer, &limits, &talk, bench, &mut recorder)
         }
     });
     let died = || partner.ended().map(|ending| format!("the partner process {ending}"));
@@ -153,6 +162,29 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         bench.fact("bits_per_second", stream.bytes as f64 * 8.0 / seconds);
     }
     Ok(())
+}
+
+/// An end of the connection.
+struct End<'s> {
+    socket: &'s mut TcpStream,
+    /// Whether it waits before each call.
+    polls: bool,
+}
+
+impl End<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.polls {
+            net::wait_for(self.socket.as_raw_fd(), libc::POLLIN);
+        }
+        self.socket.read(buffer)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.polls {
+            net::wait_for(self.socket.as_raw_fd(), libc::POLLOUT);
+        }
+        self.socket.write(bytes)
+    }
 }
 
 /// What went through the measuring end.
@@ -182,7 +214,7 @@ impl Rows<'_, '_> {
 }
 
 fn send(
-    own: &mut TcpStream,
+    own: &mut End<'_>,
     buffer: &[u8],
     limits: &Limits,
     bench: &Bench<'_>,
@@ -212,7 +244,7 @@ fn send(
 }
 
 fn receive(
-    own: &mut TcpStream,
+    own: &mut End<'_>,
     buffer: &mut [u8],
     limits: &Limits,
     talk: &Talk,
@@ -223,7 +255,7 @@ fn receive(
     let mut stream = Stream { begin, bytes: 0, last: begin };
     let mut rows = Rows { recorder, report: limits.report, since: begin, bytes: 0 };
     // The partner sends only now, and what is still under way when the time is over is received and counted.
-    own.write_all(&[1]).map_err(|source| Failure::Os { doing: "tell the partner process to begin".into(), source })?;
+    own.socket.write_all(&[1]).map_err(|source| Failure::Os { doing: "tell the partner process to begin".into(), source })?;
     loop {
         let received = own.read(buffer);
         let now = clock_ns();
@@ -265,10 +297,10 @@ fn stalled(ns: u64) -> Result<(), Failure> {
 }
 
 /// The partner that receives.
-fn drain(socket: &mut TcpStream, buffer: &mut [u8], talk: &Talk) -> std::io::Result<()> {
+fn drain(end: &mut End<'_>, buffer: &mut [u8], talk: &Talk) -> std::io::Result<()> {
     let mut bytes = 0;
     loop {
-        match socket.read(buffer) {
+        match end.read(buffer) {
             Ok(0) => break,
             Ok(received) => bytes += received as u64,
             Err(e) if net::is_pause(&e) => {}
@@ -276,13 +308,13 @@ fn drain(socket: &mut TcpStream, buffer: &mut [u8], talk: &Talk) -> std::io::Res
         }
     }
     talk.end(bytes);
-    socket.shutdown(Shutdown::Write)
+    end.socket.shutdown(Shutdown::Write)
 }
 
 /// The partner that sends.
-fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::io::Result<()> {
+fn pour(end: &mut End<'_>, buffer: &[u8], total: u64, talk: &Talk) -> std::io::Result<()> {
     loop {
-        match socket.read(&mut [0]) {
+        match end.read(&mut [0]) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Ok(_) => break,
             Err(e) if net::is_pause(&e) => {}
@@ -292,12 +324,12 @@ fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::
     let mut bytes = 0;
     while bytes < total && !talk.enough.load(Ordering::Relaxed) {
         let most = buffer.len().min((total - bytes) as usize);
-        match socket.write(&buffer[..most]) {
+        match end.write(&buffer[..most]) {
             Ok(sent) => bytes += sent as u64,
             Err(e) if net::is_pause(&e) => {}
             Err(e) => return Err(e),
         }
     }
     talk.end(bytes);
-    socket.shutdown(Shutdown::Write)
+    end.socket.shutdown(Shutdown::Write)
 }

@@ -56,6 +56,13 @@ pub(crate) fn as_first() -> ManuallyDrop<TcpStream> {
     ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(0) })
 }
 
+/// Waits, for at most [`PATIENCE`], until a call on the socket need not. What is wrong with the socket, the call says.
+pub(crate) fn wait_for(fd: RawFd, events: i16) {
+    let mut poll = libc::pollfd { fd, events, revents: 0 };
+    // SAFETY: the kernel writes to one `pollfd` of ours.
+    unsafe { libc::poll(&raw mut poll, 1, PATIENCE.as_millis() as i32) };
+}
+
 /// Whether a call ended only because its time was over or a signal came.
 pub(crate) fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
