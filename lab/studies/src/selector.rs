@@ -43,7 +43,7 @@ impl Selector {
     }
 
     /// Whether it selects a series of `job`, which the group `id` asks for.
-    pub(crate) fn matches_job(&self, id: &str, job: &Job) -> bool {
+    pub fn matches_job(&self, id: &str, job: &Job) -> bool {
         let (params, requested) = (job.params.written(), job.requested());
         self.group.as_ref().is_none_or(|group| group == id)
             && self.matches_names(job.workload().name, job.environment.name(), &params, &requested)
