@@ -1,6 +1,7 @@
 //! iperf3: TCP throughput, and UDP throughput and loss at an offered rate, counted by sequence numbers.
 //!
-//! Both ends of its TCP connection wait with select() before each call, so only `wait=poll` is the same measurement.
+//! Its receiver waits with select() before each read, so only `wait=poll` is the same measurement. Its sender does before every
+//! tenth write.
 
 use kizami_workloads::Params;
 use serde_json::Value;

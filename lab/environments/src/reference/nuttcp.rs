@@ -21,9 +21,9 @@ pub static NUTTCP: Tool = Tool {
     rows,
 };
 
-/// It waits in its calls.
+/// Its receiver just reads.
 fn limits(params: &Params) -> Result<(), String> {
-    if params.workload().name == "udp" { Ok(()) } else { only(params, &[("wait", &["call"])]) }
+    if params.workload().name == "udp" { Ok(()) } else { only(params, &[("wait", &["read"])]) }
 }
 
 fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {

@@ -54,9 +54,9 @@ pub static WORKLOAD: Workload = Workload {
         Param { name: "chunk", about: "bytes a call", kind: Kind::size(1, 16 << 20), default: "128KiB" },
         Param {
             name: "wait",
-            about: "where an end waits: in the call itself, or in poll() before it, as a program with many sockets does",
-            kind: Kind::Choice(&["call", "poll"]),
-            default: "call",
+            about: "where the receiver waits: in read() itself, or in poll() before it, as a program with many sockets does",
+            kind: Kind::Choice(&["read", "poll"]),
+            default: "read",
         },
         Param { name: "report", about: "bytes a row", kind: Kind::size(1 << 10, 1 << 34), default: "1MiB" },
     ],
@@ -91,19 +91,25 @@ impl Talk {
     }
 }
 
-struct Limits {
+/// How far a stream goes, and how it is cut and received.
+struct Plan {
     total: u64,
     duration: u64,
     report: u64,
+    /// Whether the receiver waits with poll().
+    polls: bool,
 }
 
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
-    let limits =
-        Limits { total: params.number("total"), duration: params.number("duration"), report: params.number("report") };
+    let plan = Plan {
+        total: params.number("total"),
+        duration: params.number("duration"),
+        report: params.number("report"),
+        polls: params.choice("wait") == "poll",
+    };
     let chunk = params.number("chunk") as usize;
     let sends = params.choice("direction") == "send";
-    let polls = params.choice("wait") == "poll";
     let (mut own, other) = net::tcp_pair()?;
     let talk = Shared::<Talk>::new()?;
     if sends {
@@ -115,11 +121,10 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     // SAFETY: the partner makes system calls on a socket and a buffer that exist already, and computes.
     let partner = unsafe {
         Child::fork(&[other.as_raw_fd()], || {
-            let mut end = End { socket: &mut net::as_first(), polls };
             if sends {
-                drain(&mut end, &mut others_buffer, &talk)
+                drain(&mut net::as_first(), plan.polls, &mut others_buffer, &talk)
             } else {
-                pour(&mut end, &others_buffer, limits.total, &talk)
+                pour(&mut net::as_first(), &others_buffer, plan.total, &talk)
             }
         })
     }?;
@@ -129,13 +134,12 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut buffer = vec![0x5Au8; chunk];
     touch_stack();
 
-    let mut end = End { socket: &mut own, polls };
     let result = bench.window(|bench| {
         if sends {
-            let stream = send(&mut end, &buffer, &limits, bench, &mut recorder)?;
-            Ok(Stream { last: finish(end.socket)?, ..stream })
+            let stream = send(&mut own, &buffer, &plan, bench, &mut recorder)?;
+            Ok(Stream { last: finish(&mut own)?, ..stream })
         } else {
-            receive(&mut end, &mut buffer, &limits, &talk, bench, &mut recorder)
+            receive(&mut own, &mut buffer, &plan, &talk, bench, &mut recorder)
         }
     });
     let died = || partner.ended().map(|ending| format!("the partner process {ending}"));
@@ -162,29 +166,6 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         bench.fact("bits_per_second", stream.bytes as f64 * 8.0 / seconds);
     }
     Ok(())
-}
-
-/// An end of the connection.
-struct End<'s> {
-    socket: &'s mut TcpStream,
-    /// Whether it waits before each call.
-    polls: bool,
-}
-
-impl End<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.polls {
-            net::wait_for(self.socket.as_raw_fd(), libc::POLLIN);
-        }
-        self.socket.read(buffer)
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if self.polls {
-            net::wait_for(self.socket.as_raw_fd(), libc::POLLOUT);
-        }
-        self.socket.write(bytes)
-    }
 }
 
 /// What went through the measuring end.
@@ -214,17 +195,17 @@ impl Rows<'_, '_> {
 }
 
 fn send(
-    own: &mut End<'_>,
+    own: &mut TcpStream,
     buffer: &[u8],
-    limits: &Limits,
+    plan: &Plan,
     bench: &Bench<'_>,
     recorder: &mut Recorder<'_>,
 ) -> Result<Stream, Failure> {
     let begin = clock_ns();
     let mut stream = Stream { begin, bytes: 0, last: begin };
-    let mut rows = Rows { recorder, report: limits.report, since: begin, bytes: 0 };
-    while stream.bytes < limits.total && !bench.stopped() {
-        let most = buffer.len().min((limits.total - stream.bytes) as usize);
+    let mut rows = Rows { recorder, report: plan.report, since: begin, bytes: 0 };
+    while stream.bytes < plan.total && !bench.stopped() {
+        let most = buffer.len().min((plan.total - stream.bytes) as usize);
         let sent = own.write(&buffer[..most]);
         let now = clock_ns();
         match sent {
@@ -236,7 +217,7 @@ fn send(
             Err(e) if net::is_pause(&e) => stalled(now - stream.last)?,
             Err(source) => return Err(Failure::Os { doing: "send to the partner process".into(), source }),
         }
-        if now - begin >= limits.duration {
+        if now - begin >= plan.duration {
             break;
         }
     }
@@ -244,19 +225,22 @@ fn send(
 }
 
 fn receive(
-    own: &mut End<'_>,
+    own: &mut TcpStream,
     buffer: &mut [u8],
-    limits: &Limits,
+    plan: &Plan,
     talk: &Talk,
     bench: &Bench<'_>,
     recorder: &mut Recorder<'_>,
 ) -> Result<Stream, Failure> {
     let begin = clock_ns();
     let mut stream = Stream { begin, bytes: 0, last: begin };
-    let mut rows = Rows { recorder, report: limits.report, since: begin, bytes: 0 };
+    let mut rows = Rows { recorder, report: plan.report, since: begin, bytes: 0 };
     // The partner sends only now, and what is still under way when the time is over is received and counted.
-    own.socket.write_all(&[1]).map_err(|source| Failure::Os { doing: "tell the partner process to begin".into(), source })?;
+    own.write_all(&[1]).map_err(|source| Failure::Os { doing: "tell the partner process to begin".into(), source })?;
     loop {
+        if plan.polls {
+            net::wait_to_read(own);
+        }
         let received = own.read(buffer);
         let now = clock_ns();
         match received {
@@ -269,7 +253,7 @@ fn receive(
             Err(e) if net::is_pause(&e) => stalled(now - stream.last)?,
             Err(source) => return Err(Failure::Os { doing: "receive from the partner process".into(), source }),
         }
-        if now - begin >= limits.duration || bench.stopped() {
+        if now - begin >= plan.duration || bench.stopped() {
             talk.enough.store(true, Ordering::Relaxed);
         }
     }
@@ -297,10 +281,13 @@ fn stalled(ns: u64) -> Result<(), Failure> {
 }
 
 /// The partner that receives.
-fn drain(end: &mut End<'_>, buffer: &mut [u8], talk: &Talk) -> std::io::Result<()> {
+fn drain(socket: &mut TcpStream, polls: bool, buffer: &mut [u8], talk: &Talk) -> std::io::Result<()> {
     let mut bytes = 0;
     loop {
-        match end.read(buffer) {
+        if polls {
+            net::wait_to_read(socket);
+        }
+        match socket.read(buffer) {
             Ok(0) => break,
             Ok(received) => bytes += received as u64,
             Err(e) if net::is_pause(&e) => {}
@@ -308,13 +295,13 @@ fn drain(end: &mut End<'_>, buffer: &mut [u8], talk: &Talk) -> std::io::Result<(
         }
     }
     talk.end(bytes);
-    end.socket.shutdown(Shutdown::Write)
+    socket.shutdown(Shutdown::Write)
 }
 
 /// The partner that sends.
-fn pour(end: &mut End<'_>, buffer: &[u8], total: u64, talk: &Talk) -> std::io::Result<()> {
+fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::io::Result<()> {
     loop {
-        match end.read(&mut [0]) {
+        match socket.read(&mut [0]) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Ok(_) => break,
             Err(e) if net::is_pause(&e) => {}
@@ -324,12 +311,12 @@ fn pour(end: &mut End<'_>, buffer: &[u8], total: u64, talk: &Talk) -> std::io::R
     let mut bytes = 0;
     while bytes < total && !talk.enough.load(Ordering::Relaxed) {
         let most = buffer.len().min((total - bytes) as usize);
-        match end.write(&buffer[..most]) {
+        match socket.write(&buffer[..most]) {
             Ok(sent) => bytes += sent as u64,
             Err(e) if net::is_pause(&e) => {}
             Err(e) => return Err(e),
         }
     }
     talk.end(bytes);
-    end.socket.shutdown(Shutdown::Write)
+    socket.shutdown(Shutdown::Write)
 }

@@ -56,9 +56,9 @@ pub(crate) fn as_first() -> ManuallyDrop<TcpStream> {
     ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(0) })
 }
 
-/// Waits, for at most [`PATIENCE`], until a call on the socket need not. What is wrong with the socket, the call says.
-pub(crate) fn wait_for(fd: RawFd, events: i16) {
-    let mut poll = libc::pollfd { fd, events, revents: 0 };
+/// Waits, for at most [`PATIENCE`], until a read need not. What is wrong with the socket, the read says.
+pub(crate) fn wait_to_read(socket: &TcpStream) {
+    let mut poll = libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: the kernel writes to one `pollfd` of ours.
     unsafe { libc::poll(&raw mut poll, 1, PATIENCE.as_millis() as i32) };
 }

@@ -3,7 +3,7 @@
 use super::harness::{trial, without_its_partner};
 
 pub fn every_byte_of_a_tcp_stream_arrives() {
-    for (direction, wait) in [("send", "call"), ("receive", "call"), ("send", "poll"), ("receive", "poll")] {
+    for (direction, wait) in [("send", "read"), ("receive", "read"), ("send", "poll"), ("receive", "poll")] {
         let chunk = ("chunk", "10000B");
         let given = [("direction", direction), ("wait", wait), ("total", "33000000B"), ("duration", "60s"), chunk];
         let trial = trial("tcp", &given).went_well();
@@ -21,7 +21,7 @@ pub fn every_byte_of_a_tcp_stream_arrives() {
 }
 
 pub fn a_tcp_stream_ends_with_its_time() {
-    for (direction, wait) in [("send", "call"), ("receive", "call"), ("send", "poll"), ("receive", "poll")] {
+    for (direction, wait) in [("send", "read"), ("receive", "read"), ("send", "poll"), ("receive", "poll")] {
         let trial = trial("tcp", &[("direction", direction), ("wait", wait), ("duration", "300ms")]).went_well();
         // It ended at all: there is room for much more than could be sent.
         assert!(trial.fact("total_bytes") > 0.0 && trial.fact("total_bytes") < (64u64 << 30) as f64);
