@@ -252,7 +252,12 @@ fn parse_set(text: &str) -> Result<(String, Vec<String>), String> {
     if name.is_empty() || values.is_empty() {
         return Err("a name and a value are needed, such as policy=fifo:80".into());
     }
-    Ok((name.to_owned(), values.split(',').map(|v| v.trim().to_owned()).collect()))
+    let values: Vec<String> = values.split(',').map(|v| v.trim().to_owned()).collect();
+    // No value of a parameter or of a setting has an equals sign.
+    match values.iter().find(|value| value.contains('=')) {
+        Some(another) => Err(format!("a comma stands between values of {name}; {another} needs a --set of its own")),
+        None => Ok((name.to_owned(), values)),
+    }
 }
 
 /// The command line as it was given, as far as it is text.
@@ -275,5 +280,7 @@ mod tests {
         assert_eq!(parse_set("policy=other, fifo:80"), Ok(("policy".into(), vec!["other".into(), "fifo:80".into()])));
         assert!(parse_set("policy").is_err());
         assert!(parse_set("=1").is_err());
+        let two = parse_set("wait=poll,duration=1s").expect_err("two in one");
+        assert_eq!(two, "a comma stands between values of wait; duration=1s needs a --set of its own");
     }
 }
