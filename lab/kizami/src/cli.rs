@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 #[command(after_help = "\
 Examples:
   kizami doctor                         what stands between this machine and real-time behaviour
-  kizami run                            the studies linux and nerves in about four minutes, with a report
+  kizami run                            the studies linux and nerves in about three minutes, with a report
   kizami run wakeup --set policy=other,fifo:80 --load none,cpu
   kizami show                           the newest recording as tables
   kizami compare A B                    ratios with intervals, and which differences are supported

@@ -7,7 +7,8 @@ use kizami_recording::stats::Options;
 
 use super::*;
 
-/// A series of one trial, its samples, the policy and the load under which it ran, and how many rows were lost.
+/// A series of one trial, its samples, the policy and the load under which it ran, and how many rows were lost. `sleep` is the
+/// Erlang VM's; `sleep +FLAGS` had these flags.
 struct Ran(&'static str, &'static str, Option<&'static str>, Vec<u64>, u64);
 
 /// The findings of a recording of these series.
@@ -17,12 +18,15 @@ fn findings(ran: &[Ran]) -> Vec<Finding> {
     let path = folder.path().join("r");
     let mut writer = Writer::create(&path, recording).expect("a recording");
     for (number, Ran(workload, policy, load, samples, lost)) in ran.iter().enumerate() {
+        let (workload, flags) = workload.split_once(' ').map_or((*workload, None), |(w, flags)| (w, Some(flags)));
+        let asked = [("load", load.as_ref()), ("vm_flags", flags.as_ref())];
+        let asked = asked.into_iter().filter_map(|(name, value)| Some((name.to_owned(), (*value?).to_owned())));
         let series = writer.add_series(Series {
             name: format!("{workload}-{number}"),
-            workload: (*workload).to_owned(),
-            environment: "host".into(),
-            params: BTreeMap::from([("interval".into(), "1ms".into())]),
-            requested: load.iter().map(|load| ("load".to_owned(), (*load).to_owned())).collect(),
+            workload: workload.to_owned(),
+            environment: if workload == "sleep" { "beam" } else { "host" }.into(),
+            params: BTreeMap::from([("interval".into(), "1ms".into()), ("n".into(), "5".into())]),
+            requested: asked.collect(),
             part: "cpu1".into(),
             columns: vec![Column::new("time", SampleUnit::Nanoseconds)],
             operations: 1,
@@ -128,4 +132,37 @@ fn latencies_with_and_without_load_are_of_one_policy() {
         "The paper's OS latency was up to 50.0 µs without load and up to 900 µs under load network, under policy fifo:80 on the \
          host."
     );
+}
+
+#[test]
+fn a_tick_of_the_erlang_vm_explains_a_millisecond_and_no_more() {
+    let sleep = |load, samples: &[u64]| Ran("sleep", "other", load, samples.to_vec(), 0);
+    let idle = || sleep(None, &[6_000_000, 6_000_000, 6_020_000]);
+    let found = findings(&[idle(), sleep(Some("cpu"), &[6_000_000, 6_010_000, 6_030_000])]);
+    let said = about(&found, "timer:sleep(5)");
+    assert!(
+        said.headline.ends_with("takes 6.00 ms in the Erlang VM under policy other without load, and up to 6.02 ms.")
+    );
+    assert!(said.meaning.ends_with("rounds up: plan with 1.00 ms more than asked."), "{}", said.meaning);
+
+    let loaded = || sleep(Some("cpu"), &[140_000_000, 140_000_000, 148_000_000]);
+    let found = findings(&[idle(), loaded()]);
+    let said = about(&found, "timer:sleep(5)");
+    assert!(
+        said.headline.ends_with("takes 140 ms in the Erlang VM under policy other under load cpu, and up to 148 ms.")
+    );
+    assert_eq!(
+        said.meaning,
+        "That is 135 ms more than asked, of which the VM's timers, ticks of a millisecond rounded up, explain 1 ms."
+    );
+
+    // What explains the rest is said of the same policy and load only.
+    let without = |policy, load| Ran("sleep +sbwt none", policy, load, vec![6_000_000; 3], 0);
+    let says = |other| {
+        let found = findings(&[idle(), loaded(), other]);
+        about(&found, "timer:sleep(5)").meaning.contains("With vm_flags +sbwt none it takes 6.00 ms in the same run")
+    };
+    assert!(says(without("other", Some("cpu"))));
+    assert!(!says(without("other", None)));
+    assert!(!says(without("fifo:80", Some("cpu"))));
 }

@@ -202,9 +202,12 @@ impl Claim {
         };
         let scale = b.operations_of_one() / a.operations_of_one();
         if self.statistic != Statistic::Loss {
-            // What was compared, which over several trials is not the figure of all samples together.
+            // What was compared, which over several starts is not the figure of all samples together.
             let figure = |figure: f64, of: &Series| shown_unit(self.statistic, of)(figure / of.operations_of_one());
             shown = format!("{} {} against {}", self.statistic, figure(comparison.a, a), figure(comparison.b, b));
+        }
+        if comparison.trials > 1 {
+            shown.push_str(" (medians of the starts)");
         }
         let times = comparison.ratio * scale;
         let Some(support) = comparison.support else {

@@ -19,7 +19,7 @@ use crate::tree::At;
 use crate::words::{Missing, Size};
 
 /// What starting and ending a fresh probe takes, in seconds: an Erlang VM, and anything else.
-const STARTING_BEAM: f64 = 0.4;
+const STARTING_BEAM: f64 = 0.2;
 const STARTING: f64 = 0.03;
 
 /// Every job of some studies, and the order of their trials.

@@ -64,8 +64,12 @@ pub fn compare(args: &cli::Compare, json: bool, style: &Style) -> Result<u8, Exi
                 Err(why) => table.push(RowKind::Missing, [name, why]),
             }
         }
-        table.note =
-            format!("A: {}\nB: {}\nWhat is compared is the {measure}. {}", a.name(), b.name(), methods.join(" "));
+        table.note = format!(
+            "A: {}\nB: {}\nWhat is compared is the {measure} of each start, of which A and B are the median. {}",
+            a.name(),
+            b.name(),
+            methods.join(" ")
+        );
         table.note.truncate(table.note.trim_end().len());
         print_text(&text::write_table(&table, Look { colour: style.colour, width: style.width }))?;
     }
