@@ -1,10 +1,50 @@
-//! Memory of forked processes: mappings that they share, and stacks touched again after a fork, so that they do not
-//! fault.
+//! Memory of workloads: buffers that begin at a page, mappings that forked processes share, and stacks touched again after a
+//! fork, so that they do not fault.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 use crate::bench::Failure;
+
+/// Bytes of which the first is the first of a page: how fast the kernel copies depends on where a buffer begins, and a page is
+/// enough for direct I/O on every device that is known.
+#[derive(Debug)]
+pub(crate) struct PageAligned {
+    memory: Vec<u8>,
+    from: usize,
+    len: usize,
+}
+
+impl PageAligned {
+    pub(crate) const SIZE: usize = 4096;
+
+    /// `len` bytes of that value, each of them written.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(crate) fn new(len: usize, value: u8) -> Result<Self, Failure> {
+        let mut memory = Vec::new();
+        let reserved = memory.try_reserve_exact(len.saturating_add(Self::SIZE));
+        reserved.map_err(|_| Failure::Impossible(format!("there is no memory for a buffer of {len} bytes")))?;
+        memory.resize(len + Self::SIZE, value);
+        let from = memory.as_ptr().align_offset(Self::SIZE);
+        Ok(Self { memory, from, len })
+    }
+}
+
+impl Deref for PageAligned {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.memory[self.from..][..self.len]
+    }
+}
+
+impl DerefMut for PageAligned {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.from..][..self.len]
+    }
+}
 
 /// Values in memory that forked processes share: made of atomics, because several processes write them.
 #[derive(Debug)]
@@ -98,6 +138,16 @@ pub(crate) fn touch_stack() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_buffer_begins_at_a_page_however_long_it_is() {
+        for len in [1, 100, 4096, 128 << 10, (1 << 20) + 3] {
+            let buffer = PageAligned::new(len, 7).expect("memory");
+            assert_eq!((buffer.as_ptr() as usize % 4096, buffer.len()), (0, len));
+            assert!(buffer.iter().all(|byte| *byte == 7));
+        }
+        assert!(PageAligned::new(usize::MAX, 0).is_err());
+    }
     use crate::os::child::Child;
     use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -10,9 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::plan::{Cache, LEAST_BLOCK, Plan};
 use crate::bench::Failure;
-
-/// Enough for every device that is known: the page size.
-const ALIGNMENT: usize = 4096;
+use crate::os::memory::PageAligned;
 
 /// The file, removed when dropped.
 #[derive(Debug)]
@@ -179,28 +177,21 @@ fn direct_is_possible(folder: &Path, plan: &Plan) -> Result<(), Failure> {
 /// A buffer whose content says where it belongs: its first 8 bytes are its place in the file, the next 8 the number of
 /// the sample that wrote it (0 for the preparation), the rest a fixed pattern.
 pub(super) struct Block {
-    memory: Vec<u8>,
-    from: usize,
-    len: usize,
+    memory: PageAligned,
 }
 
 impl Block {
     pub(super) fn new(len: usize) -> Result<Self, Failure> {
-        let mut memory = Vec::new();
-        let reserved = memory.try_reserve_exact(len + ALIGNMENT);
-        reserved.map_err(|_| Failure::Impossible(format!("there is no memory for a block of {len} bytes")))?;
-        memory.resize(len + ALIGNMENT, 0u8);
-        let from = memory.as_ptr().align_offset(ALIGNMENT);
-        let mut block = Self { memory, from, len };
-        for (i, byte) in block.bytes_mut(len).iter_mut().enumerate() {
+        let mut memory = PageAligned::new(len, 0)?;
+        for (i, byte) in memory.iter_mut().enumerate() {
             *byte = pattern(i);
         }
-        Ok(block)
+        Ok(Self { memory })
     }
 
     #[inline]
     pub(super) fn bytes_mut(&mut self, len: usize) -> &mut [u8] {
-        &mut self.memory[self.from..][..len]
+        &mut self.memory[..len]
     }
 
     #[inline]
@@ -237,7 +228,7 @@ impl Block {
             if stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
-            let len = self.len.min((bytes - offset) as usize);
+            let len = self.memory.len().min((bytes - offset) as usize);
             what(self, len, offset)?;
             offset += len as u64;
         }
