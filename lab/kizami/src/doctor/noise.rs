@@ -18,7 +18,7 @@ pub fn checks(root: &Root) -> Vec<Finding> {
     let before = Counted::now(root);
     let heard = listen();
     let counted = Counted::now(root).since(&before);
-    vec![gaps(&heard, &counted), stolen(&counted), others(&counted), load]
+    vec![gaps(&heard, &counted), stolen(&counted), others(root, &counted), load]
 }
 
 /// Nanoseconds as people say them: three digits at most.
@@ -99,7 +99,7 @@ fn stolen(counted: &Counted) -> Finding {
     Finding::new(CHECK, verdict, found, means)
 }
 
-fn others(counted: &Counted) -> Finding {
+fn others(root: &Root, counted: &Counted) -> Finding {
     const CHECK: &str = "other processes";
     let busiest = counted.busiest();
     let shown: Vec<_> = busiest.iter().filter(|(_, share)| *share >= 2.0).take(3).collect();
@@ -114,7 +114,29 @@ fn others(counted: &Counted) -> Finding {
     let finding = Finding::new(CHECK, verdict, found.join(", "), means);
     let of_users: Vec<_> =
         shown.iter().filter(|(process, _)| !process.of_kernel).map(|(process, _)| process.pid.to_string()).collect();
-    if of_users.is_empty() { finding } else { finding.fix(format!("sudo renice -n 19 -p {}", of_users.join(" "))) }
+    if of_users.is_empty() { finding } else { finding.fix(hold_back(root, &of_users)) }
+}
+
+/// The command that lets these processes run behind all others. Where each session is a group of its own (autogroup, see sched(7)), a nice
+/// value counts within the session only, and the group has another.
+fn hold_back(root: &Root, pids: &[String]) -> String {
+    let grouped = root.get("proc/sys/kernel/sched_autogroup_enabled").is_some_and(|enabled| enabled.trim() == "1");
+    // `/autogroup-17 nice 0`
+    let group = |pid: &str| {
+        let told = root.get(&format!("proc/{pid}/autogroup")).filter(|_| grouped)?;
+        told.split_whitespace().next().map(str::to_owned)
+    };
+    let own = group("self");
+    let (others, here): (Vec<_>, Vec<_>) =
+        pids.iter().map(String::as_str).partition(|pid| group(pid).is_some_and(|theirs| Some(theirs) != own));
+    let mut commands: Vec<_> = others.iter().map(|pid| format!("echo 19 > /proc/{pid}/autogroup")).collect();
+    if !here.is_empty() {
+        commands.push(format!("renice -n 19 -p {}", here.join(" ")));
+    }
+    match commands.as_slice() {
+        [one] if others.is_empty() => format!("sudo {one}"),
+        all => format!("sudo sh -c '{}'", all.join("; ")),
+    }
 }
 
 fn load(root: &Root) -> Finding {
@@ -147,6 +169,27 @@ mod tests {
         assert!(likely(&Heard { switches: 0, ..heard }, 0, &counted).contains("below the kernel"));
         counted.stolen = ticks_per_second() as u64;
         assert!(likely(&heard, 5, &counted).contains("hypervisor"));
+    }
+
+    #[test]
+    fn a_process_of_another_session_is_held_back_by_its_group() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |file: &str, text: &str| {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, text).expect("a file");
+        };
+        for (pid, group) in [("self", 3), ("7", 3), ("8", 4)] {
+            write(&format!("proc/{pid}/autogroup"), &format!("/autogroup-{group} nice 0\n"));
+        }
+        let root = Root::tree(folder.path());
+        let of = |pids: &[&str]| hold_back(&root, &pids.iter().map(|pid| (*pid).to_owned()).collect::<Vec<_>>());
+        write("proc/sys/kernel/sched_autogroup_enabled", "0\n");
+        assert_eq!(of(&["7", "8"]), "sudo renice -n 19 -p 7 8");
+        write("proc/sys/kernel/sched_autogroup_enabled", "1\n");
+        assert_eq!(of(&["7"]), "sudo renice -n 19 -p 7");
+        assert_eq!(of(&["8"]), "sudo sh -c 'echo 19 > /proc/8/autogroup'");
+        assert_eq!(of(&["7", "8"]), "sudo sh -c 'echo 19 > /proc/8/autogroup; renice -n 19 -p 7'");
     }
 
     #[test]

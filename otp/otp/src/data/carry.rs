@@ -282,7 +282,13 @@ impl Carry for Duration {
 
     fn carried(term: Term<'_>) -> Result<Self, Malformed> {
         match term.tagged(atom!("$otp_duration")) {
-            Some([_, seconds, rest]) => Ok(Self::new(u64::decode(seconds)?, u32::decode(rest)?)),
+            Some([_, seconds, rest]) => {
+                let rest = u32::decode(rest)?;
+                if rest >= 1_000_000_000 {
+                    return Err(Malformed::expected("nanoseconds of less than a second"));
+                }
+                Ok(Self::new(u64::decode(seconds)?, rest))
+            }
             None => Self::decode(term),
         }
     }
