@@ -121,6 +121,12 @@ fn until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
+/// Whether it has ended, and its parent has not asked how.
+fn is_zombie(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process that nobody has waited for");
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
+}
+
 fn signal(pid: i32, signal: i32) {
     // SAFETY: the call takes numbers; the process is a child of this test or its group, not reaped yet, or its guard.
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "signal {signal} to {pid}");
@@ -172,7 +178,10 @@ fn a_guard_cannot_be_stopped_by_the_signals_that_ask_for_an_end() {
 fn when_the_guard_is_killed_too_the_next_start_restores() {
     let Some(machine) = Machine::new("guard: both killed") else { return };
     let lab = machine.holding();
-    signal(lab.guard(), libc::SIGKILL);
+    let guard = lab.guard();
+    signal(guard, libc::SIGKILL);
+    // Until it has really ended, which takes its time on a busy machine, it holds the journal.
+    until("the guard has ended", || is_zombie(guard));
     let (_, text) = machine.output(&[]);
     assert!(!text.contains("earlier run"), "the lab is still at work: {text}");
     signal(lab.pid(), libc::SIGKILL);
