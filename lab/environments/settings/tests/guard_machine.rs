@@ -99,6 +99,8 @@ impl Drop for Lab {
         // SAFETY: the call takes numbers; the group was made for this child.
         unsafe { libc::kill(-self.pid(), libc::SIGKILL) };
         let _ = self.0.wait();
+        // A command that it had just forked shares its open journal, and the lock, until it has ended too.
+        until("its group has ended", || !group_runs(self.pid()));
     }
 }
 
@@ -119,6 +121,17 @@ fn until(what: &str, is: impl Fn() -> bool) {
         assert!(begun.elapsed() < Duration::from_secs(30), "waited in vain until {what}");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Whether a process of that group has not ended yet.
+fn group_runs(group: i32) -> bool {
+    let stats = fs::read_dir("/proc").expect("the processes").flatten();
+    let mut stats = stats.filter_map(|process| fs::read_to_string(process.path().join("stat")).ok());
+    stats.any(|stat| {
+        // State, parent, group; see proc(5).
+        let fields: Vec<_> = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').take(3).collect();
+        matches!(fields[..], [state, _, its] if state != "Z" && its == group.to_string())
+    })
 }
 
 /// Whether it has ended, and its parent has not asked how.
