@@ -9,7 +9,7 @@
 
 use std::fs;
 
-use kizami_recording::formats::{Rows, fio};
+use kizami_recording::formats::{self, Rows};
 use kizami_workloads::Params;
 
 use super::tool::{Gives, Output, PartRows, Tool, only};
@@ -62,7 +62,7 @@ fn rows(output: &Output<'_>) -> Result<Vec<PartRows>, String> {
 
 /// Of one job in one direction: each value, and how often it was measured.
 fn histogram(json: &[u8]) -> Result<Vec<PartRows>, String> {
-    let mut imported = fio::import(json, JSON).map_err(|e| e.to_string())?;
+    let mut imported = formats::FIO.import(json, JSON).map_err(|e| e.to_string())?;
     match (imported.series.pop(), imported.series.pop()) {
         (Some(one), None) => match one.rows {
             Rows::Counted(bins) => Ok(vec![(0, bins.into_iter().map(|(value, count)| vec![value, count]).collect())]),

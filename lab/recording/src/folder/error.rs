@@ -81,6 +81,8 @@ pub enum Damage {
     SamplesTruncated { series: String, expected: u64, found: u64 },
     /// The samples of one trial are not those that were written; the trial is left out.
     TrialEdited { series: String, trial: usize },
+    /// The rows of one trial stand for more samples than a series can have; the trial is left out.
+    CountsTooLarge { series: String, trial: usize },
 }
 
 impl fmt::Display for Damage {
@@ -100,6 +102,11 @@ impl fmt::Display for Damage {
             Self::TrialEdited { series, trial } => write!(
                 f,
                 "series {series}: the samples of trial {} are not those that were measured (checksum); it is left out",
+                trial + 1
+            ),
+            Self::CountsTooLarge { series, trial } => write!(
+                f,
+                "series {series}: the counts of trial {} are more than any series has; it is left out",
                 trial + 1
             ),
         }

@@ -15,6 +15,7 @@ mod write;
 
 pub use error::{Damage, Error, what_to_do};
 pub use measured::Measured;
+pub(crate) use model::MOST_SAMPLES;
 pub use model::{
     Column, Effective, FORMAT_VERSION, Outcome, RECORDING_FILE, Recording, Series, State, Step, Trial, Unit,
 };

@@ -23,6 +23,10 @@ pub const FORMAT_VERSION: u32 = 2;
 /// More rows are no series: no disk holds them, and offsets stay far from the end of a `u64`.
 pub(super) const MOST_ROWS: u64 = (1 << 48) - 1;
 
+/// More samples are no series either, where rows stand for many or some were not recorded: a million a second for eight years.
+/// Sums of their numbers stay far from the end of a `u64`.
+pub(crate) const MOST_SAMPLES: u64 = MOST_ROWS;
+
 /// More columns are no series.
 const MOST_COLUMNS: usize = 4096;
 
@@ -239,7 +243,7 @@ impl Series {
         if self.operations == 0 {
             return Err(format!("series {name} has samples of no operation: at least one is possible"));
         }
-        let mut next = 0;
+        let (mut next, mut unrecorded) = (0, 0u64);
         for (index, trial) in self.trials.iter().enumerate() {
             if trial.first_row != next {
                 let first = trial.first_row;
@@ -251,6 +255,15 @@ impl Series {
                 return Err(format!(
                     "trial {} of series {name} cannot have {rows} rows, {cold} of them cold",
                     index + 1
+                ));
+            }
+            let beyond = trial.beyond.map_or(0, |beyond| beyond.count);
+            unrecorded = unrecorded.saturating_add(trial.dropped).saturating_add(beyond);
+            if unrecorded > MOST_SAMPLES {
+                return Err(format!(
+                    "trial {} of series {name} cannot have {} samples that were lost and {beyond} beyond a limit",
+                    index + 1,
+                    trial.dropped
                 ));
             }
         }

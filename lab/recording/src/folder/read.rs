@@ -11,9 +11,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::error::{Damage, Error};
-use super::model::{FORMAT_VERSION, NO_CHECKSUM, Outcome, RECORDING_FILE, Recording, Series, State, Trial};
+use super::model::{
+    FORMAT_VERSION, MOST_SAMPLES, NO_CHECKSUM, Outcome, RECORDING_FILE, Recording, Series, State, Trial,
+};
 use super::samples::{SamplesFile, View};
 use crate::foreign;
+use crate::stats::Samples;
 
 /// A longer `recording.json` is none: it would have millions of trials.
 const MOST_JSON: u64 = 1 << 30;
@@ -200,7 +203,26 @@ fn check_series(folder: &Path, series: &mut Series, damage: &mut Vec<Damage>) ->
             trial.outcome = Outcome::Failed("its samples were edited".into());
         }
     }
+    if series.counted {
+        leave_out_too_many(&file, series, damage);
+    }
     file
+}
+
+/// Marks the trials of a series of counts cold with which it would have more than [`MOST_SAMPLES`].
+fn leave_out_too_many(file: &SamplesFile, series: &mut Series, damage: &mut Vec<Damage>) {
+    let mut total = 0u64;
+    for (index, trial) in series.trials.iter_mut().enumerate() {
+        let rows = trial.first_row + trial.cold_rows..trial.first_row + trial.rows;
+        let with = total.saturating_add(View::new(file, 0, vec![rows]).counted_by(1).len());
+        if with <= MOST_SAMPLES {
+            total = with;
+            continue;
+        }
+        damage.push(Damage::CountsTooLarge { series: series.name.clone(), trial: index });
+        trial.cold_rows = trial.rows;
+        trial.outcome = Outcome::Failed("its counts are more than any series has".into());
+    }
 }
 
 impl Recording {

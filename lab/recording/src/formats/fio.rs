@@ -59,7 +59,7 @@ struct Latency {
 ///
 /// # Errors
 /// The line that is not as fio writes it, or what does not fit together.
-pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
+pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
     let json: Json = serde_json::from_slice(bytes).map_err(|e| {
         let line = Some(e.line() as u64).filter(|line| *line > 0);
         Error::new(name, line, format!("{e}: what fio writes with --output-format=json+ was expected"))

@@ -41,7 +41,7 @@ struct Found {
 ///
 /// # Errors
 /// The line that is not as the programs write it, or what does not fit together.
-pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
+pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
     let text = std::str::from_utf8(bytes).map_err(|_| Error::new(name, None, "it is not text"))?;
     let found = if text.lines().any(|line| line.starts_with("# RTLA")) { rtla(text) } else { cyclictest(text) };
     let found = found.map_err(|(line, why)| Error::new(name, line, why))?;

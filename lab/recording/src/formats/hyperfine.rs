@@ -32,7 +32,7 @@ struct Benchmarked {
 ///
 /// # Errors
 /// The line that is not as hyperfine writes it, or what does not fit together.
-pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
+pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
     let json: Json = serde_json::from_slice(bytes).map_err(|e| {
         let line = Some(e.line() as u64).filter(|line| *line > 0);
         Error::new(name, line, format!("{e}: what hyperfine writes with --export-json was expected"))
@@ -85,7 +85,7 @@ fn nanoseconds(seconds: f64) -> Result<u64, String> {
     let ns = (seconds * 1e9).round();
     // Less than nothing is what is left of a quick command when the shell's time is subtracted.
     if !(-1e15..1e18).contains(&ns) {
-        return Err(format!("{seconds} s is no time that a command takes"));
+        return Err(format!("{seconds:?} s is no time that a command takes"));
     }
     Ok(ns.max(0.0) as u64)
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::error::Error;
 use super::imported::Imported;
 use super::{cyclictest, fio, histogram, hyperfine, nerves, oslat};
+use crate::folder::MOST_SAMPLES;
 
 /// A format of another tool.
 #[derive(Debug)]
@@ -30,13 +31,20 @@ impl Format {
     /// The line that is not as the tool writes it, and what was expected; of a file of another tool, which one that is and
     /// what to do with it.
     pub fn import(&self, bytes: &[u8], name: &str) -> Result<Imported, Error> {
-        (self.read)(bytes, name).map_err(|error| match recognise(bytes) {
+        let imported = (self.read)(bytes, name).map_err(|error| match recognise(bytes) {
             Some((what, Next::Import(format))) if format.name != self.name => {
                 Error::new(name, None, format!("it is {what}: import it with kizami import {}", format.name))
             }
             Some((what, Next::Otherwise(advice))) => Error::new(name, None, format!("it is {what}: {advice}")),
             _ => error,
-        })
+        })?;
+        match imported.series.iter().find(|series| series.samples() > MOST_SAMPLES) {
+            None => Ok(imported),
+            Some(series) => {
+                let (which, samples) = (&series.name, series.samples());
+                Err(Error::new(name, None, format!("{which} has {samples} samples: up to {MOST_SAMPLES} are taken")))
+            }
+        }
     }
 }
 

@@ -55,6 +55,17 @@ pub enum Rows {
     Counted(Vec<(u64, u64)>),
 }
 
+impl ImportedSeries {
+    /// The samples that it stands for.
+    pub(super) fn samples(&self) -> u64 {
+        let recorded = match &self.rows {
+            Rows::Cells(_) => self.rows.len(self.columns.len()),
+            Rows::Counted(buckets) => buckets.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count)),
+        };
+        recorded.saturating_add(self.beyond.map_or(0, |beyond| beyond.count))
+    }
+}
+
 impl Rows {
     /// How many rows of a recording they make, each of `columns` cells.
     pub fn len(&self, columns: usize) -> u64 {

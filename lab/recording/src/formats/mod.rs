@@ -3,10 +3,10 @@
 //! - [`csv`]: every sample of a series with all of its columns, for any further use. Export only.
 //! - [`nerves`]: the rows of nerves_rt_perf, the program of the Nerves study. Import and export.
 //! - [`cyclictest`]: the JSON of cyclictest (rt-tests), with its histogram. Import and export.
-//! - [`oslat`]: the JSON of oslat (rt-tests), with its histograms. Import only, as all that follow.
-//! - [`histogram`]: the histograms that cyclictest and rtla print.
-//! - [`hyperfine`]: the JSON of hyperfine, with the time of every run.
-//! - [`fio`]: the JSON of fio with its histograms.
+//! - `oslat`: the JSON of oslat (rt-tests), with its histograms. Import only, as all that follow.
+//! - `histogram`: the histograms that cyclictest and rtla print.
+//! - `hyperfine`: the JSON of hyperfine, with the time of every run.
+//! - `fio`: the JSON of fio with its histograms.
 //!
 //! A file of another of these tools, or one of theirs that holds no samples, is told apart and named: see
 //! [`Format::import`].
@@ -19,13 +19,13 @@
 pub mod csv;
 pub mod cyclictest;
 mod error;
-pub mod fio;
-pub mod histogram;
-pub mod hyperfine;
+mod fio;
+mod histogram;
+mod hyperfine;
 mod import;
 mod imported;
 pub mod nerves;
-pub mod oslat;
+mod oslat;
 mod rows;
 
 pub use error::{Error, NotExported};

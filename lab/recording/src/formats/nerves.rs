@@ -107,7 +107,7 @@ pub fn file_name(series: &Series, trial: &Trial) -> String {
 ///
 /// # Errors
 /// The line that is not as the program writes it.
-pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
+pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
     let mut lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).zip(1..);
     let header: Vec<&[u8]> = lines.next().map_or_else(Vec::new, |(line, _)| line.split(|byte| *byte == b',').collect());
     let columns = columns(&header).map_err(|why| Error::new(name, 1, why))?;

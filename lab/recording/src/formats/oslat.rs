@@ -52,7 +52,7 @@ const RESOLUTION: u64 = 1000;
 ///
 /// # Errors
 /// The line that is not as oslat writes it, or what does not fit together.
-pub fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
+pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
     let json: Json = serde_json::from_slice(bytes).map_err(|e| {
         let line = Some(e.line() as u64).filter(|line| *line > 0);
         Error::new(name, line, format!("{e}: what oslat writes with --json was expected"))

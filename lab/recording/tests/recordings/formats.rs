@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use kizami_recording::folder::{Column, Outcome, Reader, Series, State, Unit, Writer};
-use kizami_recording::formats::{Imported, NotExported, Rows, csv, cyclictest, nerves, save};
+use kizami_recording::formats::{self, Imported, NotExported, Rows, csv, cyclictest, nerves, save};
 use kizami_recording::stats::{Beyond, Deadline, Known, NoInterval, Options, Samples, Summary};
 
 use crate::support::{recording, series, trial, values};
@@ -87,7 +87,7 @@ fn what_goes_out_for_nerves_comes_back_with_its_setting() {
     for loaded in own.series() {
         let name = nerves::file_name(loaded.series, &loaded.series.trials[0]);
         let file = text(|out| nerves::export(&loaded, 0, out));
-        imported.push(nerves::import(file.as_bytes(), &name).expect("its own file"));
+        imported.push(formats::NERVES.import(file.as_bytes(), &name).expect("its own file"));
     }
     let reader = saved(dir.path(), &imported);
     let names: Vec<&str> = reader.recording().series.iter().map(|s| s.name.as_str()).collect();
@@ -111,11 +111,11 @@ fn what_goes_out_for_nerves_comes_back_with_its_setting() {
 #[test]
 fn files_of_the_same_condition_are_trials_of_one_series() {
     let name = |time: &str| format!("rpi3-Base-Fib_normal-{time}.csv");
-    let one = nerves::import(NERVES.as_bytes(), &name("101500")).expect("a file");
-    let two = nerves::import(NERVES.as_bytes(), &name("101700")).expect("a file");
-    let other = nerves::import(NERVES.as_bytes(), "bbb-Base-Fib_normal-101700.csv").expect("a file");
+    let one = formats::NERVES.import(NERVES.as_bytes(), &name("101500")).expect("a file");
+    let two = formats::NERVES.import(NERVES.as_bytes(), &name("101700")).expect("a file");
+    let other = formats::NERVES.import(NERVES.as_bytes(), "bbb-Base-Fib_normal-101700.csv").expect("a file");
     let bare = "count,time_1,time_2,heap_size,minor_gcs\r\n1,1,2,3,4\r\n";
-    let shape = nerves::import(bare.as_bytes(), &name("101900")).expect("a file");
+    let shape = formats::NERVES.import(bare.as_bytes(), &name("101900")).expect("a file");
     let dir = tempfile::tempdir().expect("a folder");
     let reader = saved(dir.path(), &[one, two, other, shape]);
     let trials = reader.series().map(|s| (s.series.name.clone(), s.series.trials.len())).collect::<Vec<_>>();
@@ -128,7 +128,7 @@ fn files_of_the_same_condition_are_trials_of_one_series() {
 fn every_layout_of_nerves_is_understood_and_its_warm_up_is_cold() {
     let gpio = "count,time_for_0,time_for_1,time_for_0to1,time_for_1to0,heap_size,minor_gcs\r\n\
                 0,9,8,7,6,5,4\r\n1,1,2,3,4,5,6\r\n2,10,20,30,40,50,60\r\n";
-    let imported = nerves::import(gpio.as_bytes(), "rpi3_rt-Base-Gpiowrite_normal-235959.csv").expect("a file");
+    let imported = formats::NERVES.import(gpio.as_bytes(), "rpi3_rt-Base-Gpiowrite_normal-235959.csv").expect("a file");
     let dir = tempfile::tempdir().expect("a folder");
     let reader = saved(dir.path(), &[imported]);
     let loaded = reader.series().next().expect("a series");
@@ -143,7 +143,7 @@ fn every_layout_of_nerves_is_understood_and_its_warm_up_is_cold() {
 #[test]
 fn a_name_that_says_nothing_is_no_obstacle_and_is_noted() {
     for name in ["results.csv", "é/..//x.csv", "", "-Base-_-.csv", "a-Base-Sum.csv", "a-GcFsa-Sum_0.csv"] {
-        let imported = nerves::import(NERVES.as_bytes(), name).expect(name);
+        let imported = formats::NERVES.import(NERVES.as_bytes(), name).expect(name);
         assert_eq!(imported.series[0].requested.len(), 0, "{name}");
         assert_eq!(imported.notes.len(), 2, "{name}");
         let dir = tempfile::tempdir().expect("a folder");
@@ -168,7 +168,7 @@ fn a_series_without_heap_is_not_made_into_rows_of_nerves() {
 
 #[test]
 fn a_real_histogram_stays_counts() {
-    let imported = cyclictest::import(CYCLICTEST, "cyclictest-2.4.json").expect("a real file");
+    let imported = formats::CYCLICTEST.import(CYCLICTEST, "cyclictest-2.4.json").expect("a real file");
     assert_eq!(imported.tool, Some(("cyclictest".into(), "2.40".into())));
     assert_eq!(imported.host["kernel"], "6.18.44");
     assert_eq!(imported.host["realtime_kernel"], "false");
@@ -197,7 +197,7 @@ fn a_real_histogram_stays_counts() {
 
 #[test]
 fn what_lay_beyond_the_histogram_counts_and_is_not_invented() {
-    let imported = cyclictest::import(CYCLICTEST_OVERFLOW, "overflow.json").expect("a real file");
+    let imported = formats::CYCLICTEST.import(CYCLICTEST_OVERFLOW, "overflow.json").expect("a real file");
     for thread in &imported.series {
         let Rows::Counted(buckets) = &thread.rows else { panic!("a histogram") };
         let inside: u64 = buckets.iter().map(|(_, count)| count).sum();
@@ -226,7 +226,10 @@ fn the_end_of_a_histogram_is_that_of_the_command_line_if_it_can_be() {
     let real = std::str::from_utf8(CYCLICTEST_OVERFLOW).expect("text");
     let limit = |asked: &str| {
         let text = real.replacen("-h 60", asked, 1);
-        cyclictest::import(text.as_bytes(), "o.json").expect("a file").series[0].beyond.expect("latencies beyond").limit
+        formats::CYCLICTEST.import(text.as_bytes(), "o.json").expect("a file").series[0]
+            .beyond
+            .expect("latencies beyond")
+            .limit
     };
     for asked in ["-h 80", "-h80", "--histogram=80", "--histogram 80", "-H 80"] {
         assert_eq!(limit(asked), 79_999, "{asked}");
@@ -245,7 +248,7 @@ fn a_histogram_of_a_thousand_million_cycles_stays_small() {
     for thread in ["0", "1"] {
         json["thread"][thread]["histogram"] = serde_json::json!({ "10": 999_999_999, "900": 301 });
     }
-    let imported = cyclictest::import(json.to_string().as_bytes(), "large.json").expect("a file");
+    let imported = formats::CYCLICTEST.import(json.to_string().as_bytes(), "large.json").expect("a file");
     let dir = tempfile::tempdir().expect("a folder");
     let reader = saved(dir.path(), std::slice::from_ref(&imported));
     let loaded = reader.series().next().expect("a series");
@@ -262,7 +265,7 @@ fn a_histogram_of_a_thousand_million_cycles_stays_small() {
 
 #[test]
 fn nanoseconds_are_taken_as_such_and_a_file_without_samples_is_refused() {
-    let imported = cyclictest::import(CYCLICTEST_NANOSECONDS, "n.json").expect("a real file");
+    let imported = formats::CYCLICTEST.import(CYCLICTEST_NANOSECONDS, "n.json").expect("a real file");
     let [thread] = &imported.series[..] else { panic!("one thread") };
     let Rows::Counted(buckets) = &thread.rows else { panic!("a histogram") };
     assert_eq!(
@@ -272,7 +275,7 @@ fn nanoseconds_are_taken_as_such_and_a_file_without_samples_is_refused() {
     assert_eq!(thread.beyond.map(|beyond| beyond.count), Some(2));
     assert_eq!((&thread.part[..], thread.facts["resolution_ns"]), ("", 1.0));
 
-    let error = cyclictest::import(CYCLICTEST_NO_HISTOGRAM, "p.json").expect_err("no samples").to_string();
+    let error = formats::CYCLICTEST.import(CYCLICTEST_NO_HISTOGRAM, "p.json").expect_err("no samples").to_string();
     assert!(error.starts_with("p.json: it has no samples: let cyclictest keep a histogram, with -h"), "{error}");
 }
 
@@ -280,12 +283,12 @@ fn nanoseconds_are_taken_as_such_and_a_file_without_samples_is_refused() {
 fn what_goes_out_for_cyclictest_comes_back_as_the_same_histogram() {
     let dir = tempfile::tempdir().expect("a folder");
     for file in [CYCLICTEST, CYCLICTEST_OVERFLOW] {
-        let imported = cyclictest::import(file, "a.json").expect("a real file");
+        let imported = formats::CYCLICTEST.import(file, "a.json").expect("a real file");
         let reader = saved(dir.path(), std::slice::from_ref(&imported));
         let threads: Vec<_> = reader.series().collect();
         let written = text(|out| cyclictest::export(reader.recording(), &threads, out));
         assert!(written.contains("\"cmdline:\": \"kizami import\""), "{written}");
-        let again = cyclictest::import(written.as_bytes(), "a.json").expect("its own file");
+        let again = formats::CYCLICTEST.import(written.as_bytes(), "a.json").expect("its own file");
         let series = |imported: &Imported| {
             let key = |s: &kizami_recording::formats::ImportedSeries| (s.rows.clone(), s.beyond, s.started.clone());
             imported.series.iter().map(key).collect::<Vec<_>>()

@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use kizami_recording::folder::{Error, RECORDING_FILE, Reader};
+use kizami_recording::folder::{Damage, Error, Outcome, RECORDING_FILE, Reader, Series, State, Writer};
+use kizami_recording::stats::{Options, Summary};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{reseal, three_trials};
+use crate::support::{recording, reseal, series, three_trials, trial};
 
 fn made() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -37,6 +38,13 @@ fn what_cannot_be_is_refused_with_a_sentence() {
         (|j| j["series"][0]["trials"][0]["cold_rows"] = 4.into(), "cannot have 3 rows, 4 of them cold"),
         (|j| j["series"][0]["trials"][0]["rows"] = (-1).into(), "invalid value: integer `-1`"),
         (|j| j["series"][0]["trials"][0]["rows"] = 1e300.into(), "invalid type: floating point"),
+        (
+            |j| {
+                j["series"][0]["trials"][0]["dropped"] = (1u64 << 47).into();
+                j["series"][0]["trials"][2]["beyond"] = json!({ "limit": 5, "count": 1u64 << 47 });
+            },
+            "trial 3 of series a cannot have 0 samples that were lost and 140737488355328 beyond a limit",
+        ),
         (|j| j["series"][0]["columns"][0]["unit"] = "parsecs".into(), "unknown variant `parsecs`"),
         (|j| j["order"][0]["series"] = json!([7]), "names a series that it does not have"),
         (|j| j["series"] = "none".into(), "invalid type"),
@@ -60,6 +68,24 @@ fn counts_that_no_file_has_are_a_cut_file_and_not_a_crash() {
     let reader = Reader::open(&folder).expect("a recording");
     assert_eq!(reader.damage().len(), 1);
     assert_eq!(reader.find("a").expect("the series").everything(0).to_vec().len(), 9);
+}
+
+#[test]
+fn a_trial_whose_counts_are_more_than_any_series_has_is_left_out() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = dir.path().join("r");
+    let mut writer = Writer::create(&folder, recording()).expect("a new folder");
+    let counted = writer.add_series(Series { counted: true, ..series("counted", 2) });
+    for count in [5, u64::MAX - 4, (1 << 48) - 6, 1] {
+        trial(&mut writer, counted, &[100, count], 0, &Outcome::Complete);
+    }
+    writer.finish(State::Complete).expect("an end");
+    let reader = Reader::open(&folder).expect("a recording");
+    let left_out = |trial| Damage::CountsTooLarge { series: "counted".into(), trial };
+    assert_eq!(reader.damage(), [left_out(1), left_out(3)]);
+    let values = reader.find("counted").expect("the series").values();
+    let summary = Summary::of(&values, &Options::default()).expect("samples");
+    assert_eq!((summary.count, summary.max.exactly(), summary.mean.exactly()), ((1 << 48) - 1, Some(100), Some(100.0)));
 }
 
 #[test]

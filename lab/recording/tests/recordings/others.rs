@@ -205,6 +205,24 @@ fn a_file_of_another_tool_is_told_apart_and_named() {
 }
 
 #[test]
+fn counts_that_no_machine_has_measured_are_refused() {
+    let most: u64 = 1 << 63;
+    let fio = format!(
+        r#"{{"fio version": "fio-3.33", "jobs": [{{"jobname": "j", "read": {{"total_ios": 5,
+            "clat_ns": {{"min": 1, "max": 2, "mean": 1.5, "bins": {{"100": {most}, "200": {most}}}}}}}}}]}}"#
+    );
+    let oslat = format!(
+        r#"{{"file_version": 1, "thread": {{"0": {{"cpu": 0, "freq": 1, "min": 1, "max": 3, "avg": 1.0,
+            "histogram": {{"1": {most}, "2": {most}}}}}}}}}"#
+    );
+    let text = format!("# Histogram\n000001 {most}\n000002 {most}\n# Min Latencies: 00001\n");
+    for (format, bytes) in [(&FIO, fio), (&OSLAT, oslat), (&HISTOGRAM, text)] {
+        let error = format.import(bytes.as_bytes(), "f").expect_err(format.name).to_string();
+        assert!(error.contains("18446744073709551615 samples: up to 281474976710655 are taken"), "{error}");
+    }
+}
+
+#[test]
 fn an_import_becomes_a_recording_with_a_series_of_its_own_for_each() {
     let dir = tempfile::tempdir().expect("a folder");
     let all = [
