@@ -36,6 +36,10 @@ fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {
         arguments.extend(["-b".into(), params.number("rate").to_string()]);
     } else {
         arguments.extend(["-l".into(), params.number("chunk").to_string()]);
+        let buffer = params.number("buffer");
+        if buffer > 0 {
+            arguments.extend(["-w".into(), buffer.to_string()]);
+        }
         if params.choice("direction") == "receive" {
             arguments.push("-R".into());
         }

@@ -37,6 +37,11 @@ fn arguments(job: &Job, _: &std::path::Path, port: u16) -> Vec<String> {
         arguments.push(format!("-R{}k", params.number("rate") / 1000));
     } else {
         arguments.push(format!("-l{}", params.number("chunk")));
+        let buffer = params.number("buffer");
+        if buffer > 0 {
+            // In whole KiB.
+            arguments.push(format!("-w{}", buffer.div_ceil(1024)));
+        }
         arguments.push(if params.choice("direction") == "send" { "-t" } else { "-r" }.to_owned());
     }
     arguments.push("127.0.0.1".into());

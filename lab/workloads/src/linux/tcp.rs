@@ -8,6 +8,9 @@
 //! Both buffers begin at a page, as those of iperf3 and nuttcp do: 16 bytes further the copy from the kernel costs a tenth of the
 //! throughput on some processors, and where `malloc` puts one depends on what was allocated before.
 //!
+//! The buffers of the sockets matter more: TCP lets that of the receiver grow, to 0.7 or to 3 MB as a start happens to go, and what
+//! waits in one that is larger than the processor's second cache is copied from the third. `buffer` holds them to a size.
+//!
 //! The bytes that arrived are checked against the bytes that were sent. The figure of the whole trial runs from the
 //! first call to the moment at which the receiver has everything, so bytes that only filled a buffer do not count as
 //! sent.
@@ -21,7 +24,7 @@ use kizami_recording::Recorder;
 use kizami_recording::folder::Unit;
 
 use crate::os::memory::{PageAligned, Shared, touch_stack};
-use crate::os::net::{self, STALL};
+use crate::os::net::{self, STALL, SocketBuffer};
 use crate::os::child::Child;
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
@@ -61,6 +64,12 @@ pub static WORKLOAD: Workload = Workload {
             kind: Kind::Choice(&["read", "poll"]),
             default: "read",
         },
+        Param {
+            name: "buffer",
+            about: "bytes of the sockets' buffers, as SO_SNDBUF and SO_RCVBUF take them; 0 lets TCP make them grow",
+            kind: Kind::size(0, 1 << 30),
+            default: "0",
+        },
         Param { name: "report", about: "bytes a row", kind: Kind::size(1 << 10, 1 << 34), default: "1MiB" },
     ],
     parts: |params, _| {
@@ -83,13 +92,16 @@ struct Talk {
     enough: AtomicBool,
     /// What went through the partner's end; final once `done`.
     bytes: AtomicU64,
+    /// The buffer of the partner's socket at the end, 0 if that is not known; final once `done`.
+    buffer: AtomicU64,
     done: AtomicBool,
 }
 
 impl Talk {
     /// What went through the partner's end is final.
-    fn end(&self, bytes: u64) {
+    fn end(&self, bytes: u64, buffer: std::io::Result<u64>) {
         self.bytes.store(bytes, Ordering::Relaxed);
+        self.buffer.store(buffer.unwrap_or(0), Ordering::Relaxed);
         self.done.store(true, Ordering::Release);
     }
 }
@@ -113,13 +125,16 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     };
     let chunk = params.number("chunk") as usize;
     let sends = params.choice("direction") == "send";
+    let asked = params.number("buffer");
     let (mut own, other) = net::tcp_pair()?;
-    let talk = Shared::<Talk>::new()?;
-    if sends {
-        net::say_buffers(bench, &own, &other);
-    } else {
-        net::say_buffers(bench, &other, &own);
+    for socket in [&own, &other].into_iter().filter(|_| asked > 0) {
+        SocketBuffer::Send.set(socket, asked)?;
+        SocketBuffer::Receive.set(socket, asked)?;
     }
+    let talk = Shared::<Talk>::new()?;
+    let (own_is, other_is) =
+        if sends { (SocketBuffer::Send, SocketBuffer::Receive) } else { (SocketBuffer::Receive, SocketBuffer::Send) };
+    let buffers_before = [own_is.of(&own), other_is.of(&other)];
     let mut others_buffer = PageAligned::new(chunk, 0x5A)?;
     // SAFETY: the partner makes system calls on a socket and a buffer that exist already, and computes.
     let partner = unsafe {
@@ -157,6 +172,13 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         return Err(Failure::Impossible(format!("the stream was cut off: {why}")));
     }
     net::say_tcp(bench, &own);
+    let others_after = Ok(talk.buffer.load(Ordering::Relaxed)).and_then(|bytes| match bytes {
+        0 => Err(std::io::Error::other("the partner could not")),
+        bytes => Ok(bytes),
+    });
+    let [own_before, other_before] = buffers_before;
+    own_is.say(bench, asked, own_before, own_is.of(&own));
+    other_is.say(bench, asked, other_before, others_after);
     let arrived = talk.bytes.load(Ordering::Relaxed);
     if arrived != stream.bytes {
         let (one, other) = if sends { (stream.bytes, arrived) } else { (arrived, stream.bytes) };
@@ -297,7 +319,7 @@ fn drain(socket: &mut TcpStream, polls: bool, buffer: &mut [u8], talk: &Talk) ->
             Err(e) => return Err(e),
         }
     }
-    talk.end(bytes);
+    talk.end(bytes, SocketBuffer::Receive.of(socket));
     socket.shutdown(Shutdown::Write)
 }
 
@@ -320,6 +342,6 @@ fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::
             Err(e) => return Err(e),
         }
     }
-    talk.end(bytes);
+    talk.end(bytes, SocketBuffer::Send.of(socket));
     socket.shutdown(Shutdown::Write)
 }

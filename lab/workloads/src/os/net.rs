@@ -89,15 +89,67 @@ fn congestion_control(fd: RawFd) -> io::Result<String> {
     Ok(name.iter().take_while(|b| **b != 0).map(|b| char::from(*b)).collect())
 }
 
-/// Says what buffers a pair of sockets has. Linux counts its own overhead in them, so half is left for data.
-pub(crate) fn say_buffers(bench: &mut Bench<'_>, sending: &impl AsRawFd, receiving: &impl AsRawFd) {
-    let whose = [
-        ("send_buffer", sending.as_raw_fd(), libc::SO_SNDBUF),
-        ("receive_buffer", receiving.as_raw_fd(), libc::SO_RCVBUF),
-    ];
-    let before = "read back from the socket before the first byte; TCP lets its buffers grow";
-    for (name, fd, which) in whose {
-        say(bench, name, option(fd, libc::SOL_SOCKET, which).map(|bytes| format!("{bytes} B")), before);
+/// A buffer that the kernel keeps for a socket. Linux counts its own overhead in it, so it doubles what it is asked for.
+#[derive(Clone, Copy)]
+pub(crate) enum SocketBuffer {
+    Send,
+    Receive,
+}
+
+impl SocketBuffer {
+    fn option(self) -> i32 {
+        match self {
+            Self::Send => libc::SO_SNDBUF,
+            Self::Receive => libc::SO_RCVBUF,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Send => "send_buffer",
+            Self::Receive => "receive_buffer",
+        }
+    }
+
+    /// Its bytes now.
+    pub(crate) fn of(self, socket: &impl AsRawFd) -> io::Result<u64> {
+        option(socket.as_raw_fd(), libc::SOL_SOCKET, self.option()).map(|bytes| u64::try_from(bytes).unwrap_or(0))
+    }
+
+    /// Asks for a size, which it keeps then; the kernel may give less.
+    pub(crate) fn set(self, socket: &impl AsRawFd, bytes: u64) -> Result<(), Failure> {
+        let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+        let len = size_of::<libc::c_int>() as libc::socklen_t;
+        let fd = socket.as_raw_fd();
+        // SAFETY: the kernel reads a number of ours.
+        match unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, self.option(), (&raw const bytes).cast(), len) } {
+            0 => Ok(()),
+            _ => Err(Failure::last_os("set the buffer of a socket")),
+        }
+    }
+
+    /// Says what it was before the first byte and after the last, where `asked` bytes were asked for, or none.
+    pub(crate) fn say(self, bench: &mut Bench<'_>, asked: u64, before: io::Result<u64>, after: io::Result<u64>) {
+        let (before, after) = match (before, after) {
+            (Ok(before), Ok(after)) => (before, after),
+            (Err(e), _) | (_, Err(e)) => return say(bench, self.name(), Err(e), ""),
+        };
+        let (as_requested, why) = match asked {
+            0 => (true, format!("read back after the last byte; {before} B before the first, and TCP lets it grow")),
+            _ if after / 2 >= asked => {
+                (true, "read back after the last byte; Linux doubles what it is asked for".into())
+            }
+            _ => {
+                let limit = if matches!(self, Self::Send) { "net.core.wmem_max" } else { "net.core.rmem_max" };
+                (false, format!("read back after the last byte; {asked} B were asked for, and {limit} allows no more"))
+            }
+        };
+        bench.effective(self.name(), format!("{after} B"), as_requested, &why);
+    }
+
+    /// The same of a socket whose buffers stay as they are.
+    pub(crate) fn say_fixed(self, bench: &mut Bench<'_>, socket: &impl AsRawFd) {
+        say(bench, self.name(), self.of(socket).map(|bytes| format!("{bytes} B")), "read back before the first byte");
     }
 }
 

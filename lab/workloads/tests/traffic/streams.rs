@@ -20,6 +20,23 @@ pub fn every_byte_of_a_tcp_stream_arrives() {
     }
 }
 
+pub fn the_buffers_of_a_tcp_stream_are_held_to_what_is_asked_for_and_read_back_at_its_end() {
+    for direction in ["send", "receive"] {
+        let given = [("direction", direction), ("total", "64MiB"), ("duration", "60s")];
+        let held = [&given[..], &[("buffer", "32KiB")]].concat();
+        let trial = trial("tcp", &held).went_well();
+        for buffer in ["send_buffer", "receive_buffer"] {
+            assert_eq!(trial.effective[buffer], ("65536 B".into(), true), "{direction}, {buffer}");
+        }
+        let too_large = [&given[..], &[("buffer", "1GiB")]].concat();
+        let trial = super::harness::trial("tcp", &too_large).went_well();
+        for buffer in ["send_buffer", "receive_buffer"] {
+            let (bytes, as_requested) = &trial.effective[buffer];
+            assert!(!as_requested && bytes != "65536 B", "{direction}, {buffer}: {bytes}");
+        }
+    }
+}
+
 pub fn a_tcp_stream_ends_with_its_time() {
     for (direction, wait) in [("send", "read"), ("receive", "read"), ("send", "poll"), ("receive", "poll")] {
         let trial = trial("tcp", &[("direction", direction), ("wait", wait), ("duration", "300ms")]).went_well();

@@ -22,7 +22,7 @@ use kizami_recording::Recorder;
 use kizami_recording::folder::Unit;
 
 use crate::os::memory::{Shared, SharedSlice, touch_stack};
-use crate::os::net;
+use crate::os::net::{self, SocketBuffer};
 use crate::os::child::Child;
 use crate::os::sys::{self};
 use crate::bench::{Bench, Failure, clock_ns};
@@ -93,7 +93,8 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
     let plan = Plan::new(params)?;
     let (own, other) = net::udp_pair()?;
-    net::say_buffers(bench, &own, &other);
+    SocketBuffer::Send.say_fixed(bench, &own);
+    SocketBuffer::Receive.say_fixed(bench, &other);
     let talk = Shared::<Talk>::new()?;
     let counts = SharedSlice::<Counts>::new(plan.intervals)?;
     let mut seen = Seen::new(plan.datagrams);
