@@ -1,6 +1,6 @@
 //! Samples that were taken and not recorded, in a sentence: wherever figures of a series stand, so does what they lack.
 
-use kizami_recording::folder::Series;
+use kizami_recording::folder::{Outcome, Series};
 
 use crate::analysis::unit_of;
 use crate::numbers::whole;
@@ -29,4 +29,27 @@ pub fn sentence(series: &Series) -> Option<String> {
         ));
     }
     (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// Why `series` has no samples.
+pub fn why_none(series: &Series) -> String {
+    let failed = series.trials.iter().find_map(|trial| match &trial.outcome {
+        Outcome::Failed(why) => Some(why.clone()),
+        _ => None,
+    });
+    if let Some(why) = failed {
+        return why;
+    }
+    if series.rows() > 0 {
+        return "no samples but the first of a trial, which is cold and in no other figure: measure more in each"
+            .into();
+    }
+    let complete = series.trials.iter().filter(|trial| trial.outcome == Outcome::Complete).count();
+    match (series.params.get("threshold"), complete) {
+        (_, 0) if series.trials.is_empty() => "no samples: no trial has begun".into(),
+        (_, 0) => "no samples: interrupted before the first".into(),
+        (Some(threshold), _) => format!("no samples: none reached threshold={threshold}"),
+        (None, 1) => "no samples: its trial ended without one".into(),
+        (None, trials) => format!("no samples: its {trials} complete trials ended without one"),
+    }
 }

@@ -61,7 +61,7 @@ fn summaries(chosen: &[Loaded<'_>], options: &Options) -> Table {
                 notes.extend(missing::sentence(series.series).map(|why| format!("{}: {why}", series.series.name)));
             }
             Some(s) => table.push(RowKind::Missing, [name, format!("{} rows, watched over time", s.count)]),
-            None => table.push(RowKind::Missing, [name, "no samples".to_owned()]),
+            None => table.push(RowKind::Missing, [name, missing::why_none(series.series)]),
         }
     }
     table.note = notes.join("\n");
@@ -73,7 +73,8 @@ fn deadlines(chosen: &[Loaded<'_>], deadline: u64, look: Look) -> String {
     for series in chosen.iter().filter(|s| matches!(s.series.measured(), Measured::Time { .. })) {
         let per = series.series.operations_of_one();
         let answer = Deadline::of(&*series.values(), (deadline as f64 * per) as u64);
-        let sentence = answer.map_or_else(|| "no samples".to_owned(), |d| d.sentence(&Quantity::Time.write(deadline)));
+        let sentence =
+            answer.map_or_else(|| missing::why_none(series.series), |d| d.sentence(&Quantity::Time.write(deadline)));
         table.push(RowKind::Measured, [series.series.name.clone(), sentence]);
     }
     text::write_table(&table, look)
@@ -125,7 +126,10 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
         row("maximum", whole(s.max));
         row("likely maximum", likely_maximum(&*values, options, &write));
     } else {
-        row("samples", "none".to_owned());
+        row(
+            "samples",
+            if series.series.rows() > 0 { "watched over time".into() } else { missing::why_none(series.series) },
+        );
     }
     for trial in series.series.trials.last().iter() {
         for (name, effective) in &trial.effective {

@@ -86,3 +86,14 @@ fn one_start_a_side_supports_no_difference() {
     let json = lab.kizami(&[&args[..], &["--json"]].concat()).succeeded().json();
     assert!(json[0]["comparison"]["support"].is_null() && json[0]["comparison"]["ratio"].is_f64(), "{json}");
 }
+
+#[test]
+fn a_series_without_samples_says_why() {
+    let lab = Lab::new();
+    let args = ["run", "clock-gap", "--wait", "--set", "duration=50ms", "--set", "threshold=1s", "--trials", "1"];
+    let ran = lab.kizami(&args).succeeded();
+    let why = "no samples: none reached threshold=1s";
+    for said in [&ran, &lab.kizami(&["show"]).succeeded(), &lab.kizami(&["show", "--deadline", "1ms"]).succeeded()] {
+        assert!(said.out.contains(why), "{said}");
+    }
+}

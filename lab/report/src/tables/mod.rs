@@ -8,11 +8,12 @@ mod across;
 
 use std::collections::HashMap;
 
-use kizami_recording::folder::{Measured, Outcome, Series};
+use kizami_recording::folder::{Measured, Series};
 use kizami_recording::stats::Known;
 use kizami_studies::{Group, Published, Statistic, Study};
 
 use crate::measure::Measure;
+use crate::missing;
 use crate::numbers::{Scale, whole};
 use crate::plot::Unit;
 use crate::table::{RowKind, Table};
@@ -139,7 +140,7 @@ fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit
     for measure in measures {
         let label = measure.row.label.clone();
         let Some(summary) = &measure.analysis.summary else {
-            table.push(RowKind::Missing, [label, why_empty(measure.series())]);
+            table.push(RowKind::Missing, [label, missing::why_none(measure.series())]);
             continue;
         };
         let cells = Cells { measure, summary, scale };
@@ -207,14 +208,6 @@ pub(crate) fn published_only(study: &Study, group: &Group) -> Option<Table> {
     }
     table.note = "Not measured here; the notes at the end of the report say why.".into();
     Some(table)
-}
-
-fn why_empty(series: &Series) -> String {
-    let failed = series.trials.iter().find_map(|t| match &t.outcome {
-        Outcome::Failed(why) => Some(why.clone()),
-        _ => None,
-    });
-    failed.unwrap_or_else(|| "no samples".into())
 }
 
 /// The published figures beside `series`: by machine, in the order of the file.

@@ -2,8 +2,8 @@
 //!
 //! The measuring process has one end of a connection, a forked partner the other. A row is the time between two clock
 //! readings, with the bytes that went through the measuring process's end in between. A row ends at the first reading
-//! at which at least `report` bytes have gone, so it holds up to a call's worth more. One clock reading a call of
-//! `chunk` bytes costs far less than the call itself.
+//! at which at least `report` bytes have gone, so it holds up to a call's worth more. A stream that ends before has one
+//! row, of all its bytes. One clock reading a call of `chunk` bytes costs far less than the call itself.
 //!
 //! Both buffers begin at a page, as those of iperf3 and nuttcp do: 16 bytes further the copy from the kernel costs a tenth of the
 //! throughput on some processors, and where `malloc` puts one depends on what was allocated before.
@@ -213,8 +213,25 @@ impl Rows<'_, '_> {
     fn moved(&mut self, bytes: u64, now: u64) {
         self.bytes += bytes;
         if self.bytes >= self.report {
-            self.recorder.push_row(&[now - self.since, self.bytes]);
-            (self.since, self.bytes) = (now, 0);
+            self.row(now);
+        }
+    }
+
+    fn row(&mut self, now: u64) {
+        self.recorder.push_row(&[now - self.since, self.bytes]);
+        (self.since, self.bytes) = (now, 0);
+    }
+
+    /// The stream has ended: what is no whole row is left out, unless it is all there was.
+    fn end(mut self, stream: &Stream, bench: &Bench<'_>) -> Result<(), Failure> {
+        match stream.bytes {
+            0 if bench.stopped() => Ok(()),
+            0 => Err(Failure::Impossible("not one byte went through in that time: let it run for longer".into())),
+            all if all == self.bytes => {
+                self.row(stream.last);
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -246,6 +263,7 @@ fn send(
             break;
         }
     }
+    rows.end(&stream, bench)?;
     Ok(stream)
 }
 
@@ -269,7 +287,7 @@ fn receive(
         let received = own.read(buffer);
         let now = clock_ns();
         match received {
-            Ok(0) => return Ok(stream),
+            Ok(0) => break,
             Ok(received) => {
                 stream.bytes += received as u64;
                 stream.last = now;
@@ -282,6 +300,8 @@ fn receive(
             talk.enough.store(true, Ordering::Relaxed);
         }
     }
+    rows.end(&stream, bench)?;
+    Ok(stream)
 }
 
 /// Ends a stream that was sent, and waits until the partner has counted all of it; the time at which it had.

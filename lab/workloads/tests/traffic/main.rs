@@ -40,6 +40,7 @@ fn the_promises_of_messages_streams_files_and_loads_hold() {
         streams::every_byte_of_a_tcp_stream_arrives,
         streams::the_buffers_of_a_tcp_stream_are_held_to_what_is_asked_for_and_read_back_at_its_end,
         streams::a_tcp_stream_ends_with_its_time,
+        streams::a_tcp_stream_of_less_than_a_row_is_one_row,
         streams::a_tcp_partner_that_dies_is_a_failure_and_not_a_hang,
         streams::what_is_sent_by_udp_is_received_or_lost,
         streams::more_than_can_be_sent_by_udp_is_offered_and_shows,

@@ -45,6 +45,13 @@ pub fn a_tcp_stream_ends_with_its_time() {
     }
 }
 
+pub fn a_tcp_stream_of_less_than_a_row_is_one_row() {
+    for direction in ["send", "receive"] {
+        let trial = trial("tcp", &[("direction", direction), ("total", "300000B"), ("duration", "60s")]).went_well();
+        assert_eq!(trial.column("", "bytes"), [300_000], "{direction}");
+    }
+}
+
 pub fn a_tcp_partner_that_dies_is_a_failure_and_not_a_hang() {
     for given in [&[("direction", "send"), ("duration", "3600s")], &[("direction", "receive"), ("duration", "3600s")]] {
         let failure = without_its_partner("tcp", given).failure.expect("a failure");
