@@ -1,7 +1,8 @@
 //! The verdict on a claim, as far as the samples support one.
 //!
 //! A claim is judged for each series that it selects, and its verdict is the worst of these. Each series is compared
-//! with the one that agrees with it in every value that the claim does not name.
+//! with the one that agrees with it in every value that the other side does not name; where there is none, in every value that
+//! neither side names.
 //!
 //! - A comparison holds when the 95 % interval of the ratio lies below 1, or below the factor that the claim allows,
 //!   and not because one figure is lower than another: two runs of the same job differ too.
@@ -77,29 +78,29 @@ impl Claim {
 
     /// What `one` is compared with.
     fn partners<'a>(&self, one: &Series, others: &[Loaded<'a>]) -> Vec<Loaded<'a>> {
-        let named = |name: &str| {
-            let named = |s: &Selector| match name {
-                "workload" => s.workload.is_some(),
-                "environment" => s.environment.is_some(),
-                "part" => s.part.is_some(),
-                _ => s.names(name),
-            };
-            named(&self.of) || self.expects.other().is_some_and(named)
+        let names = |selector: &Selector, name: &str| match name {
+            "workload" => selector.workload.is_some(),
+            "environment" => selector.environment.is_some(),
+            "part" => selector.part.is_some(),
+            _ => selector.names(name),
+        };
+        let may_differ = |name: &str, by_of: bool| {
+            self.expects.other().is_some_and(|other| names(other, name)) || (by_of && names(&self.of, name))
         };
         let others: Vec<_> = others.iter().copied().filter(|other| other.series.name != one.name).collect();
-        let agree = |other: &Series, parts: bool| {
+        let agree = |other: &Series, by_of: bool, parts: bool| {
             let value = |of: &Series, name: &str| of.params.get(name).or_else(|| of.requested.get(name)).cloned();
             let maps = [&one.params, &one.requested, &other.params, &other.requested];
-            (named("workload") || one.workload == other.workload)
-                && (named("environment") || one.environment == other.environment)
-                && (!parts || named("part") || one.part == other.part)
+            (may_differ("workload", by_of) || one.workload == other.workload)
+                && (may_differ("environment", by_of) || one.environment == other.environment)
+                && (!parts || may_differ("part", by_of) || one.part == other.part)
                 && maps
                     .iter()
                     .flat_map(|map| map.keys())
-                    .all(|name| named(name) || value(one, name) == value(other, name))
+                    .all(|name| may_differ(name, by_of) || value(one, name) == value(other, name))
         };
-        for parts in [true, false] {
-            let agreeing: Vec<_> = others.iter().copied().filter(|other| agree(other.series, parts)).collect();
+        for (by_of, parts) in [(false, true), (false, false), (true, true), (true, false)] {
+            let agreeing: Vec<_> = others.iter().copied().filter(|other| agree(other.series, by_of, parts)).collect();
             if !agreeing.is_empty() {
                 return agreeing;
             }

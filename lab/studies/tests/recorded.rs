@@ -301,6 +301,40 @@ between = ["5.5ms", "6.5ms"]
     assert_eq!(judged[1].shown, "mean 6.00 ms (95 %: 6.00 ms to 6.00 ms), claimed 5.50 ms to 6.50 ms");
 }
 
+#[test]
+fn what_only_one_side_names_the_other_has_as_well() {
+    let text = r#"
+name = "s"
+title = "S"
+[[group]]
+id = "a"
+title = "A"
+workloads = ["file"]
+environments = ["host", "fio"]
+params = { size = "4KiB", cache = "hot", place = "sequential" }
+vary = { op = ["write", "read"] }
+quick = { trials = 21 }
+[[claim]]
+says = "Writing is as in fio."
+of = { group = "a", environment = "host", op = "write" }
+statistic = "median"
+near = { group = "a", environment = "fio" }
+[[claim]]
+says = "Reading is faster than writing."
+of = { group = "a", environment = "host", op = "read" }
+statistic = "median"
+below = { group = "a", op = "write" }
+"#;
+    let (study, scratch) = (study(text), Scratch::new());
+    let reader = record(&study, &scratch, |series, trial| {
+        let centre = if series.params["op"] == "write" { 40_000 } else { 10_000 };
+        around(centre, 1000, 101, 2 * trial as u64 + u64::from(series.environment == "fio"))
+    });
+    let judged = judge(&study, &reader);
+    assert_eq!(judged[0].verdict, Verdict::Holds, "{}", judged[0].shown);
+    assert_eq!(judged[1].verdict, Verdict::Holds, "{}", judged[1].shown);
+}
+
 /// The judgement of a study of one group and one claim about it.
 fn judged_alone(group: &str, claim: &str, samples: &[u64]) -> Judgement {
     let text = format!(

@@ -126,10 +126,11 @@ fn everything(series: Loaded<'_>, options: &Options, look: Look, style: &Style) 
         row("maximum", whole(s.max));
         row("likely maximum", likely_maximum(&*values, options, &write));
     } else {
-        row(
-            "samples",
-            if series.series.rows() > 0 { "watched over time".into() } else { missing::why_none(series.series) },
-        );
+        let why = match series.series.measured() {
+            Measured::Watched => "watched over time".to_owned(),
+            _ => missing::why_none(series.series),
+        };
+        row("samples", why);
     }
     for trial in series.series.trials.last().iter() {
         for (name, effective) in &trial.effective {

@@ -96,4 +96,10 @@ fn a_series_without_samples_says_why() {
     for said in [&ran, &lab.kizami(&["show"]).succeeded(), &lab.kizami(&["show", "--deadline", "1ms"]).succeeded()] {
         assert!(said.out.contains(why), "{said}");
     }
+    let args = ["run", "tcp", "--wait", "--set", "total=300000B", "--trials", "1", "--out", "tcp"];
+    let ran = lab.kizami(&args).succeeded();
+    let shown = lab.kizami(&["show", "tcp", "--series", "tcp.host"]).succeeded();
+    for said in [&ran, &shown] {
+        assert!(said.out.contains("no samples but the first of a trial"), "{said}");
+    }
 }
