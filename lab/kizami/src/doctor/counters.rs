@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use kizami_settings::Root;
-
-use super::listening::LISTEN;
+use kizami_workloads::clock_ns;
 
 /// What the kernel counts, or its growth between two looks.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
+    /// When it was looked at, in nanoseconds; of a growth, over how long.
+    pub(super) clock: u64,
     /// By processor and name.
     pub(super) interrupts: BTreeMap<(usize, String), u64>,
     pub(super) softirqs: BTreeMap<(usize, String), u64>,
@@ -54,6 +55,7 @@ impl Counted {
         let total: Vec<u64> =
             stat.lines().next().unwrap_or_default().split_whitespace().skip(1).filter_map(|t| t.parse().ok()).collect();
         Self {
+            clock: clock_ns(),
             interrupts: table(&root.get("proc/interrupts").unwrap_or_default()),
             softirqs: table(&root.get("proc/softirqs").unwrap_or_default()),
             stolen: total.get(7).copied().unwrap_or(0),
@@ -72,6 +74,7 @@ impl Counted {
             growth.filter(|(_, n)| *n > 0).collect()
         }
         Self {
+            clock: self.clock.saturating_sub(before.clock),
             interrupts: grown(self.interrupts, &before.interrupts),
             softirqs: grown(self.softirqs, &before.softirqs),
             stolen: self.stolen.saturating_sub(before.stolen),
@@ -92,7 +95,7 @@ impl Counted {
 
     /// Other processes and the share of one processor that each used, in per cent; the busiest first.
     pub(super) fn busiest(&self) -> Vec<(&Process, f64)> {
-        let listened = ticks_per_second() * LISTEN.as_secs_f64();
+        let listened = ticks_per_second() * (self.clock.max(1) as f64 / 1e9);
         let own = std::process::id();
         let others = self.processes.iter().filter(|(process, _)| process.pid != own);
         let mut others: Vec<_> = others.map(|(process, ticks)| (process, *ticks as f64 * 100.0 / listened)).collect();

@@ -22,6 +22,8 @@ pub(super) struct Heard {
     pub(super) longest: u64,
     /// Nanoseconds in all gaps.
     pub(super) lost: u64,
+    /// Nanoseconds from when it was to begin to its last reading, which a gap may have put off.
+    pub(super) elapsed: u64,
     pub(super) gaps: u64,
     /// How often the kernel ran something else on its processor instead.
     pub(super) switches: u64,
@@ -45,7 +47,8 @@ fn listen_on(cpu: usize, begin: u64, end: u64) -> Heard {
     let mut heard = Heard { cpu, ..Heard::default() };
     while clock_ns() < begin {}
     let before = switches();
-    let mut last = clock_ns();
+    // Whatever kept it from beginning then is a gap as well.
+    let mut last = begin;
     while last < end {
         let now = clock_ns();
         let gap = now - last;
@@ -56,6 +59,7 @@ fn listen_on(cpu: usize, begin: u64, end: u64) -> Heard {
         }
         last = now;
     }
+    heard.elapsed = last - begin;
     heard.switches = switches() - before;
     heard
 }
@@ -80,7 +84,14 @@ mod tests {
         let cpu = cpus::allowed()[0];
         let begin = clock_ns();
         let heard = listen_on(cpu, begin, begin + 20_000_000);
-        assert!(heard.longest <= heard.lost && heard.lost <= clock_ns() - begin);
+        assert!(heard.longest <= heard.lost && heard.lost <= heard.elapsed && heard.elapsed <= clock_ns() - begin);
         assert_eq!(heard.gaps == 0, heard.longest == 0);
+    }
+
+    #[test]
+    fn a_thread_that_begins_late_has_lost_that_time() {
+        let end = clock_ns();
+        let heard = listen_on(cpus::allowed()[0], end - 20_000_000, end);
+        assert!(heard.lost >= 20_000_000 && heard.gaps == 1 && heard.lost == heard.elapsed, "{heard:?}");
     }
 }

@@ -8,7 +8,7 @@ use kizami_settings::{Root, cpus};
 
 use super::counters::{Counted, Process, ticks_per_second};
 use super::finding::{Finding, Verdict};
-use super::listening::{GAP, Heard, LISTEN, listen};
+use super::listening::{GAP, Heard, listen};
 
 pub fn checks(root: &Root) -> Vec<Finding> {
     if !root.is_machine() {
@@ -39,8 +39,8 @@ fn gaps(heard: &[Heard], counted: &Counted) -> Finding {
         let found = format!("none over {}", said(GAP));
         return Finding::new(CHECK, Verdict::Good, found, "Nothing took a processor away from a busy thread.");
     }
-    let lost: u64 = heard.iter().map(|h| h.lost).sum();
-    let share = lost as f64 * 100.0 / (LISTEN.as_nanos() as f64 * heard.len() as f64);
+    let (lost, elapsed) = heard.iter().fold((0, 0), |(lost, elapsed), h| (lost + h.lost, elapsed + h.elapsed));
+    let share = lost as f64 * 100.0 / elapsed.max(1) as f64;
     let found =
         format!("longest {} on processor {}, {share:.2} % of the time of all lost", said(worst.longest), worst.cpu);
     let verdict = match worst.longest {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_blamed_on_what_was_counted_beside_it() {
-        let heard = Heard { cpu: 0, longest: 3_000_000, lost: 4_000_000, gaps: 10, switches: 2 };
+        let heard = Heard { cpu: 0, longest: 3_000_000, lost: 4_000_000, elapsed: 1_000_000_000, gaps: 10, switches: 2 };
         let mut counted = Counted::default();
         counted.processes.insert(Process { pid: 7, name: "backup (old)".into(), of_kernel: false }, 50);
         assert!(likely(&heard, 5, &counted).contains("backup (old) (process 7)"));
