@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn a_gap_is_blamed_on_what_was_counted_beside_it() {
-        let heard = Heard { cpu: 0, longest: 3_000_000, lost: 4_000_000, elapsed: 1_000_000_000, gaps: 10, switches: 2 };
+        let heard =
+            Heard { cpu: 0, longest: 3_000_000, lost: 4_000_000, elapsed: 1_000_000_000, gaps: 10, switches: 2 };
         let mut counted = Counted::default();
         counted.processes.insert(Process { pid: 7, name: "backup (old)".into(), of_kernel: false }, 50);
         assert!(likely(&heard, 5, &counted).contains("backup (old) (process 7)"));
