@@ -1,0 +1,106 @@
+//! From a recipe to an image: a kernel, and the archive that it unpacks into its first root file system.
+//!
+//! The same recipe makes the same bytes, on any machine and at any time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use init::{Plan, Step};
+
+use crate::cpio::{Archive, Entry};
+use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::modules::Modules;
+
+/// Where the modules stand in an image.
+const MODULES: &str = "lib/modules";
+
+/// What an image is made of.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    pub kernel: Kernel,
+    /// The first process, a static program such as this project's.
+    pub init: PathBuf,
+    /// Kernel modules by name; what they need comes with them.
+    pub modules: Vec<String>,
+    /// Programs and other files: where they stand in the image, and where they are taken from. Each may be executed.
+    pub files: BTreeMap<String, PathBuf>,
+    /// What the first process does once the modules are loaded.
+    pub steps: Vec<Step>,
+}
+
+/// How large a part of an image is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Size {
+    pub path: String,
+    pub bytes: u64,
+}
+
+/// The archive of an image, and what it holds.
+#[derive(Debug)]
+pub struct Initramfs {
+    pub bytes: Vec<u8>,
+    /// The files in it, the largest first.
+    pub sizes: Vec<Size>,
+}
+
+impl Recipe {
+    /// # Errors
+    /// When a part is missing or is not what it should be.
+    pub fn make(&self) -> Result<Initramfs, Error> {
+        let mut archive = Archive::default();
+        archive.add("dev/console", Entry::Device { mode: 0o600, major: 5, minor: 1 })?;
+        archive.add("dev/null", Entry::Device { mode: 0o666, major: 1, minor: 3 })?;
+        archive.add("init", program(&self.init)?)?;
+        let mut steps = Vec::new();
+        // In devtmpfs a module's devices appear as it is loaded.
+        for (kind, target) in [("devtmpfs", "/dev"), ("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/tmp")] {
+            archive.add(target, Entry::Folder { mode: if target == "/tmp" { 0o1777 } else { 0o755 } })?;
+            steps.push(Step::Mount { kind: kind.into(), source: kind.into(), target: target.into() });
+        }
+        let modules = Modules::of(&self.kernel.modules)?.in_order(&self.modules)?;
+        for module in modules {
+            let path = format!("{MODULES}/{}.ko", module.name);
+            archive.add(&path, Entry::File { mode: 0o644, content: module.content })?;
+            steps.push(Step::Module { file: format!("/{path}") });
+        }
+        for (path, from) in &self.files {
+            archive.add(path, program(from)?)?;
+        }
+        steps.extend(self.steps.iter().cloned());
+        let plan = Plan(steps).to_string().into_bytes();
+        archive.add(init::PATH, Entry::File { mode: 0o644, content: plan })?;
+        let mut bytes = Vec::new();
+        archive.write(&mut bytes).map_err(Error::io("write", "the archive"))?;
+        Ok(Initramfs { bytes, sizes: sizes(&archive) })
+    }
+}
+
+/// A program, which has to run without any library.
+fn program(path: &Path) -> Result<Entry, Error> {
+    let content = fs::read(path).map_err(Error::io("read", path))?;
+    if is_dynamic(&content) {
+        let why = "it needs libraries (it names a program interpreter), and an image has none: link it statically \
+                   (RUSTFLAGS=-Ctarget-feature=+crt-static cargo build --target …)";
+        return Err(Error::Form { path: path.to_owned(), why: why.into() });
+    }
+    Ok(Entry::File { mode: 0o755, content })
+}
+
+/// Whether it is a program that names an interpreter for its libraries.
+fn is_dynamic(content: &[u8]) -> bool {
+    use object::read::elf::{ElfFile64, ProgramHeader};
+    let Ok(file) = ElfFile64::<object::Endianness>::parse(content) else { return false };
+    file.elf_program_headers().iter().any(|header| header.p_type(file.endian()) == object::elf::PT_INTERP)
+}
+
+fn sizes(archive: &Archive) -> Vec<Size> {
+    let size = |(path, entry): (&str, &Entry)| match entry {
+        Entry::File { content, .. } => Some(Size { path: path.to_owned(), bytes: content.len() as u64 }),
+        _ => None,
+    };
+    let mut sizes: Vec<Size> = archive.entries().filter_map(size).collect();
+    sizes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.path.cmp(&b.path)));
+    sizes
+}

@@ -1,0 +1,13 @@
+//! Small bootable Linux images from a kernel package of Debian and static programs.
+
+pub mod cpio;
+mod error;
+mod image;
+mod kernel;
+mod modules;
+mod recipe;
+
+pub use error::Error;
+pub use image::{Initramfs, Recipe, Size};
+pub use kernel::Kernel;
+pub use modules::{Module, Modules};
