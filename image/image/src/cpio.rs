@@ -201,7 +201,10 @@ mod tests {
         let Ok(mut cpio) =
             Command::new("cpio").args(["--list", "--quiet"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
         else {
-            eprintln!("cpio is not installed");
+            if let Some(list) = std::env::var_os("KIZAMI_SKIPPED") {
+                let mut list = std::fs::OpenOptions::new().append(true).open(list).expect("the list of ./x");
+                writeln!(list, "kizami-image: the archive read by another program: no cpio").expect("it is written");
+            }
             return;
         };
         let bytes = written(&example());

@@ -50,7 +50,8 @@ impl Kernel {
         fs::create_dir_all(folder).map_err(Error::io("make the folder", folder))?;
         let mut command = Command::new("dpkg-deb");
         command.arg("--extract").arg(package).arg(folder).stdin(Stdio::null());
-        let output = command.output().map_err(|e| failed(format!("cannot be started: {e}")))?;
+        let output = command.output();
+        let output = output.map_err(|e| failed(format!("cannot be started to unpack {}: {e}", package.display())))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             return Err(failed(format!("does not unpack {}: {said}", package.display())));
