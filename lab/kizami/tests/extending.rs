@@ -81,7 +81,7 @@ fn skipped(what: &str) {
 fn sources(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open: Vec<PathBuf> =
-        ["Cargo.toml", "Cargo.lock", "lab", "otp", "rtos", "examples", "tools"].map(PathBuf::from).to_vec();
+        ["Cargo.toml", "Cargo.lock", "lab", "otp", "rtos", "image", "examples", "tools"].map(PathBuf::from).to_vec();
     while let Some(path) = open.pop() {
         let whole = workspace.join(&path);
         if whole.is_dir() {
