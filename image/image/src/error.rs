@@ -24,8 +24,6 @@ pub enum Error {
         similar: Option<String>,
     },
     Path(BadPath),
-    /// The recipe asks for what cannot be.
-    Recipe(String),
     /// A program of the system that takes part.
     Program {
         name: &'static str,
@@ -63,7 +61,6 @@ impl fmt::Display for Error {
                 }
             }
             Self::Path(bad) => bad.fmt(f),
-            Self::Recipe(why) => f.write_str(why),
             Self::Program { name, package, why } => write!(f, "{name} (of Debian's package {package}) {why}"),
         }
     }

@@ -173,6 +173,13 @@ mod tests {
     }
 
     #[test]
+    fn a_share_is_of_the_time_that_passed_and_never_more_than_all() {
+        let heard = Heard { longest: 1_900_000_000, lost: 1_900_000_000, elapsed: 2_000_000_000, ..Heard::default() };
+        let finding = gaps(&[heard, heard], &Counted::default());
+        assert!(finding.found.contains("95.00 % of the time of all lost"), "{finding:?}");
+    }
+
+    #[test]
     fn a_process_of_another_session_is_held_back_by_its_group() {
         let folder = tempfile::tempdir().expect("a folder");
         let write = |file: &str, text: &str| {
