@@ -9,5 +9,6 @@ mod recipe;
 
 pub use error::Error;
 pub use image::{Initramfs, Recipe, Size};
+pub use init::{Plan, Step};
 pub use kernel::Kernel;
 pub use modules::{Module, Modules};

@@ -8,7 +8,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use kizami_settings::{Scope, process};
+use kizami_settings::{Scope, Setting, process};
 use kizami_workloads::{Params, Workload};
 
 use crate::environment::{Environment, Job, Place};
@@ -72,6 +72,14 @@ impl Environment for Beam {
         Ok(())
     }
 
+    fn has(&self, setting: &Setting) -> bool {
+        matches!(setting.scope, Scope::Process | Scope::System | Scope::Beam)
+    }
+
+    fn starting(&self) -> f64 {
+        0.2
+    }
+
     fn versions(&self) -> Vec<(String, String)> {
         let elixir = locate::program("elixir", "elixir").ok();
         let elixir = elixir.and_then(|path| locate::version(&path, &["--short-version"]));
@@ -108,7 +116,7 @@ impl Environment for Beam {
             prepared.apply();
             erlang::reports_on_three();
         };
-        let mut started = launch::start(command, None, Box::new(launch::report_lines), in_child)?;
+        let mut started = launch::start(command, &[], Box::new(launch::report_lines), in_child)?;
         started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
         Ok(started)
     }

@@ -4,12 +4,14 @@
 //! given the job that it starts. A job is valid: its names were found and its values checked when it was made.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
-use kizami_protocol::Arena;
-use kizami_settings::Settings;
+use kizami_protocol::{Arena, PartSize};
+use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::loads::{self, Load};
-use kizami_workloads::{Params, Part, Workload};
+use kizami_workloads::{Machine, Params, Part, Workload};
 
 use crate::error::Error;
 use crate::launch::Started;
@@ -27,16 +29,31 @@ pub trait Environment: Sync {
     /// What it is, in a few words.
     fn title(&self) -> &'static str;
 
-    /// Whether its times are an emulator's.
-    fn emulated(&self) -> bool {
+    /// Whether its times under these settings are an emulator's.
+    fn emulated(&self, settings: &Settings) -> bool {
+        let _ = settings;
         false
     }
 
-    /// Whether it can run at all on this machine.
+    /// Whether what it takes is on this machine; quickly, because every list of environments asks.
     ///
     /// # Errors
     /// A sentence that says what is missing and how to get it.
     fn available(&self) -> Result<(), String>;
+
+    /// Whether [`Self::tried`] starts something, which takes a moment.
+    fn starts_first(&self) -> bool {
+        false
+    }
+
+    /// Starts it once, where only that tells whether it works here.
+    ///
+    /// # Errors
+    /// A sentence that says what went wrong.
+    fn tried(&self, interrupt: &AtomicBool) -> Result<(), String> {
+        let _ = interrupt;
+        Ok(())
+    }
 
     /// Whether it does this workload, with some parameters at least.
     fn does(&self, workload: &Workload) -> bool;
@@ -46,6 +63,27 @@ pub trait Environment: Sync {
     /// # Errors
     /// A sentence that says why not.
     fn supports(&self, params: &Params) -> Result<(), String>;
+
+    /// Whether a setting means something here.
+    fn has(&self, setting: &Setting) -> bool {
+        matches!(setting.scope, Scope::Process | Scope::System)
+    }
+
+    /// The processors that a probe has under these settings, if the lab may use those of `host`.
+    fn machine(&self, settings: &Settings, host: &Machine) -> Machine {
+        let _ = settings;
+        host.clone()
+    }
+
+    /// Whether it limits memory by itself; otherwise the probe joins a control group that the lab makes.
+    fn limits_memory(&self) -> bool {
+        false
+    }
+
+    /// Seconds that starting and ending a probe takes, about.
+    fn starting(&self) -> f64 {
+        0.03
+    }
 
     /// Programs that take part, with their versions.
     fn versions(&self) -> Vec<(String, String)>;
@@ -60,11 +98,23 @@ pub trait Environment: Sync {
         false
     }
 
+    /// The memory for the samples of a trial, which may be part of what the environment shares with its probes.
+    ///
+    /// # Errors
+    /// When there is not that much.
+    fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
+        let _ = job;
+        Arena::create(sizes)
+    }
+
     /// Starts a fresh probe for `job`.
     ///
     /// # Errors
     /// When the probe could not be started.
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error>;
+
+    /// The run is over: ends what served several probes.
+    fn end(&self) {}
 }
 
 /// The resources of a trial that its probe uses.
@@ -78,6 +128,8 @@ pub struct Place<'a> {
     pub scratch: &'a Path,
     /// A control group for the probe to join, where its memory is limited.
     pub cgroup: Option<&'a Path>,
+    /// Raised when the run should end: what waits looks at it.
+    pub interrupt: &'a AtomicBool,
 }
 
 /// One job. Everything in it is valid: names were found, values checked.
@@ -119,6 +171,17 @@ impl Job {
 
     pub fn workload(&self) -> &'static Workload {
         self.params.workload()
+    }
+
+    /// Whether its times are an emulator's.
+    pub fn emulated(&self) -> bool {
+        self.environment.emulated(&self.settings)
+    }
+
+    /// The settings of the whole machine that the lab changes for this job.
+    pub fn of_machine(&self) -> Settings {
+        let settings = self.settings.of(Scope::System);
+        if self.environment.limits_memory() { settings.without("memory_limit") } else { settings }
     }
 
     /// The settings and loads that were asked for, in their written form.

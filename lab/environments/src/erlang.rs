@@ -66,7 +66,7 @@ pub fn compiled(name: &str, sources: Sources, build: &str) -> Result<PathBuf, St
     let version = vm_version()?;
     let mut hasher = DefaultHasher::new();
     (sources, build, &version.erts).hash(&mut hasher);
-    let folder = cache().join(format!("{name}-otp{}-{:016x}", version.release, hasher.finish()));
+    let folder = locate::cache().join(format!("{name}-otp{}-{:016x}", version.release, hasher.finish()));
     // Within this program one thread compiles and the others wait; another program has a folder of its own to compile in.
     let _one_at_a_time = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     // It gets its name when all of it is there.
@@ -111,12 +111,5 @@ pub fn cached(name: &str, number: u64) -> Result<PathBuf, String> {
     let version = vm_version()?;
     let mut hasher = DefaultHasher::new();
     (number, &version.erts).hash(&mut hasher);
-    Ok(cache().join(format!("{name}-otp{}-{:016x}", version.release, hasher.finish())))
-}
-
-/// The user's cache folder for this program.
-fn cache() -> PathBuf {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
-    base.unwrap_or_else(std::env::temp_dir).join("kizami")
+    Ok(locate::cache().join(format!("{name}-otp{}-{:016x}", version.release, hasher.finish())))
 }

@@ -4,9 +4,9 @@
 //! group in order. The child is killed when the lab dies, so that no probe keeps running unseen.
 
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -16,37 +16,73 @@ use kizami_protocol::{ARENA_FD, Report};
 use kizami_recording::folder::Effective;
 
 use crate::error::Error;
+use crate::keeper::Keeper;
 
 /// How much of a probe's error output is kept: its end.
 const STDERR_KEPT: usize = 4096;
 
 /// Reads settings back from outside, once the probe is ready.
-pub type ReadBack = Box<dyn Fn(u32) -> Vec<(String, Effective)>>;
+pub type ReadBack = Box<dyn Fn(u32) -> Vec<(String, Effective)> + Send>;
 
 /// A probe that runs.
 pub struct Started {
-    pub(crate) child: Child,
     pub(crate) reports: Receiver<Result<Report, String>>,
-    pub(crate) stderr: Arc<Mutex<Vec<u8>>>,
+    /// Where a child reads, until somebody takes it.
+    pub(crate) stdin: Option<ChildStdin>,
     pub(crate) read_back: Option<ReadBack>,
     /// A program that the probe talks to; it ends with it.
     pub(crate) server: Option<Box<Started>>,
-    /// Nothing of it runs any more, and its process number may be another's.
-    ended: bool,
+    /// Removes what is left elsewhere.
+    pub(crate) keeper: Option<Keeper>,
+    running: Box<dyn Running>,
+}
+
+/// What a probe runs as.
+pub(crate) trait Running: Send {
+    /// The number of its process, or that of the program that runs it.
+    fn process(&self) -> u32;
+    /// Sends `signal` to the probe and everything that it started, unless it has ended.
+    fn signal(&self, signal: i32);
+    /// Waits until the probe has ended by itself, at most for `grace`, and then ends what is left of it: how it ended, in
+    /// words. May be called again.
+    fn end(&mut self, grace: Duration) -> String;
+    /// What the probe wrote to its standard error, at most its end.
+    fn said(&self) -> String;
 }
 
 /// Turns what a probe writes into reports, on a thread of its own.
-pub(crate) type Listener = Box<dyn FnOnce(Box<dyn Read + Send>, &Sender<Result<Report, String>>) + Send>;
+pub(crate) type Listener = Box<dyn FnOnce(ChildStdout, &Sender<Result<Report, String>>) + Send>;
 
-/// Starts `command` with `descriptor` as its descriptor 3, its standard output read by `listener`, and `in_child` run
-/// between fork and exec.
+/// Starts `command` with `descriptors` as its descriptors 3 and up, its standard output read by `listener`, and `in_child`
+/// run between fork and exec.
 pub(crate) fn start(
+    command: Command,
+    descriptors: &[BorrowedFd<'_>],
+    listener: Listener,
+    in_child: impl FnMut() + Send + Sync + 'static,
+) -> Result<Started, Error> {
+    start_as(false, command, descriptors, listener, in_child)
+}
+
+/// The same for a program that starts the probe somewhere else.
+pub(crate) fn start_engine(
+    command: Command,
+    listener: Listener,
+    in_child: impl FnMut() + Send + Sync + 'static,
+) -> Result<Started, Error> {
+    start_as(true, command, &[], listener, in_child)
+}
+
+fn start_as(
+    engine: bool,
     mut command: Command,
-    descriptor: Option<RawFd>,
+    descriptors: &[BorrowedFd<'_>],
     listener: Listener,
     mut in_child: impl FnMut() + Send + Sync + 'static,
 ) -> Result<Started, Error> {
     let name = command.get_program().to_string_lossy().into_owned();
+    let given = Given::new(descriptors).map_err(Error::os(format!("pass descriptors to {name}")))?;
+    let numbers = given.numbers();
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     // Whoever starts this may debug something else: a backtrace is most of the time that a panic takes.
     command.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE");
@@ -61,10 +97,8 @@ pub(crate) fn start(
             if libc::getppid() != lab {
                 return Err(io::Error::from_raw_os_error(libc::ESRCH));
             }
-            if let Some(fd) = descriptor {
-                // dup2 of a descriptor onto itself would keep its close-on-exec flag.
-                let given = if fd == ARENA_FD { libc::fcntl(fd, libc::F_SETFD, 0) } else { libc::dup2(fd, ARENA_FD) };
-                if given < 0 {
+            for (number, &fd) in (ARENA_FD..).zip(&numbers) {
+                if libc::dup2(fd, number) < 0 {
                     return Err(io::Error::last_os_error());
                 }
             }
@@ -72,27 +106,57 @@ pub(crate) fn start(
             Ok(())
         });
     }
-    // The standard library's own pipe to the child must not have the number that is given out in it: a descriptor of ours
-    // takes the number where it is free.
-    // SAFETY: a system call on a descriptor that is always open (standard error); the result is owned below, or an error.
-    let holder = unsafe { libc::fcntl(2, libc::F_DUPFD_CLOEXEC, ARENA_FD) };
-    // SAFETY: the kernel just gave this descriptor to us alone.
-    let _holder = (holder >= 0).then(|| unsafe { OwnedFd::from_raw_fd(holder) });
     let mut child = command.spawn().map_err(Error::os(format!("start {name}")))?;
+    drop(given);
     let (sender, reports) = channel();
     if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || listener(Box::new(stdout), &sender));
+        thread::spawn(move || listener(stdout, &sender));
     }
     let stderr = Arc::new(Mutex::new(Vec::new()));
     if let Some(stream) = child.stderr.take() {
         let kept = Arc::clone(&stderr);
         thread::spawn(move || keep_end(stream, &kept));
     }
-    Ok(Started { child, reports, stderr, read_back: None, server: None, ended: false })
+    let stdin = child.stdin.take();
+    let running = Box::new(Group { child, stderr, engine, ended: false });
+    let mut started = Started::of(reports, running);
+    started.stdin = stdin;
+    Ok(started)
+}
+
+/// Descriptors that a child is to have as 3 and up, while it is started.
+struct Given {
+    /// Their copies, with higher numbers than any that the child is to have: one must not take the place of the next.
+    copies: Vec<OwnedFd>,
+    /// The numbers that are given out, where they were free: the standard library's own pipe to the child must not have one.
+    _holders: Vec<OwnedFd>,
+}
+
+impl Given {
+    fn new(descriptors: &[BorrowedFd<'_>]) -> io::Result<Self> {
+        let above = ARENA_FD + descriptors.len() as RawFd;
+        let copy = |fd: RawFd, least: RawFd| {
+            // SAFETY: a system call on an open descriptor; the result is owned below, or an error.
+            match unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, least) } {
+                copy @ 0.. => {
+                    // SAFETY: the kernel just gave this descriptor to us alone.
+                    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+                }
+                _ => Err(io::Error::last_os_error()),
+            }
+        };
+        let copies = descriptors.iter().map(|fd| copy(fd.as_raw_fd(), above)).collect::<io::Result<_>>()?;
+        let holders = (ARENA_FD..=above).map(|_| copy(libc::STDERR_FILENO, ARENA_FD)).collect::<io::Result<_>>()?;
+        Ok(Self { copies, _holders: holders })
+    }
+
+    fn numbers(&self) -> Vec<RawFd> {
+        self.copies.iter().map(AsRawFd::as_raw_fd).collect()
+    }
 }
 
 /// A listener for probes that write one report a line.
-pub(crate) fn report_lines(stream: Box<dyn Read + Send>, sender: &Sender<Result<Report, String>>) {
+pub(crate) fn report_lines(stream: impl Read, sender: &Sender<Result<Report, String>>) {
     for line in BufReader::new(stream).lines() {
         let report = match line {
             Ok(line) if line.trim().is_empty() => continue,
@@ -117,14 +181,56 @@ fn keep_end(mut stream: impl Read, kept: &Mutex<Vec<u8>>) {
 }
 
 impl Started {
-    /// Sends `signal` to the probe and everything that it started. Not after [`Self::end`].
-    pub(crate) fn signal(&self, signal: i32) {
-        // SAFETY: the child leads this process group and was not reaped yet, so the number is still its own.
-        unsafe { libc::kill(-(self.child.id() as libc::pid_t), signal) };
+    pub(crate) fn of(reports: Receiver<Result<Report, String>>, running: Box<dyn Running>) -> Self {
+        Self { reports, stdin: None, read_back: None, server: None, keeper: None, running }
     }
 
-    /// Waits until the probe has ended by itself, at most for `grace`, and then ends what is left of its group.
-    pub(crate) fn end(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+    pub(crate) fn process(&self) -> u32 {
+        self.running.process()
+    }
+
+    pub(crate) fn signal(&self, signal: i32) {
+        self.running.signal(signal);
+    }
+
+    pub(crate) fn end(&mut self, grace: Duration) -> String {
+        self.running.end(grace)
+    }
+
+    pub(crate) fn error_output(&self) -> String {
+        self.running.said()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.end(Duration::ZERO);
+    }
+}
+
+/// A child that leads a process group.
+struct Group {
+    child: Child,
+    stderr: Arc<Mutex<Vec<u8>>>,
+    /// It started the probe somewhere else, and its exit status tells of the probe as a shell would.
+    engine: bool,
+    /// Nothing of it runs any more, and its process number may be another's.
+    ended: bool,
+}
+
+impl Running for Group {
+    fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn signal(&self, signal: i32) {
+        if !self.ended {
+            // SAFETY: the child leads this process group and was not reaped yet, so the number is still its own.
+            unsafe { libc::kill(-(self.child.id() as libc::pid_t), signal) };
+        }
+    }
+
+    fn end(&mut self, grace: Duration) -> String {
         let begun = Instant::now();
         // Looked at without reaping it: the number of its group must stay its own until the group was ended.
         while !self.ended && !has_ended(self.child.id()) && begun.elapsed() < grace {
@@ -134,19 +240,19 @@ impl Started {
             self.signal(libc::SIGKILL);
             self.ended = true;
         }
-        self.child.wait()
+        match self.child.wait() {
+            // A program that starts another ends with 128 and the number of the signal that ended the other.
+            Ok(status) => match status.code() {
+                Some(code @ 129..=192) if self.engine => ending(ExitStatus::from_raw(code - 128)),
+                _ => ending(status),
+            },
+            Err(e) => format!("ended, and its status is unknown ({e})"),
+        }
     }
 
-    /// What the probe wrote to its standard error, at most its end.
-    pub(crate) fn error_output(&self) -> String {
+    fn said(&self) -> String {
         let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).trim().to_owned()
-    }
-}
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        let _ = self.end(Duration::ZERO);
     }
 }
 
@@ -163,7 +269,7 @@ fn has_ended(pid: u32) -> bool {
 }
 
 /// How a process ended, in words.
-pub(crate) fn ending(status: ExitStatus) -> String {
+fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(0), _) => "ended".into(),
         (Some(code), _) => format!("ended with exit status {code}"),

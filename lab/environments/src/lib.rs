@@ -9,13 +9,17 @@
 
 mod actors;
 mod beam;
+mod container;
 mod environment;
 mod erlang;
 mod error;
 mod host;
+mod keeper;
 mod launch;
 mod loads;
 mod locate;
+mod machine;
+mod probe;
 mod reference;
 mod rtos;
 mod trial;
@@ -28,6 +32,11 @@ pub use trial::{Sink, TrialEnd, run_trial};
 /// Every environment, in the order in which they are listed to users.
 pub static ALL: &[&dyn Environment] = &[
     &host::Host,
+    &container::BWRAP,
+    &container::RUNC,
+    &container::DOCKER,
+    &container::PODMAN,
+    &machine::QEMU,
     &beam::Beam,
     &actors::OTP,
     &actors::ERLANG,

@@ -34,7 +34,7 @@ pub(crate) fn start(loads: &[&'static Load], scratch: &Path, interrupt: &AtomicB
         std::fs::create_dir_all(&folder).map_err(Error::os(format!("make the folder {}", folder.display())))?;
         let mut command = Command::new(locate::ours(LINUX_PROBE).map_err(Error::Unusable)?);
         command.args(["load", load.name]).arg(&folder).stdin(Stdio::piped());
-        running.push((*load, launch::start(command, None, Box::new(launch::report_lines), || {})?));
+        running.push((*load, launch::start(command, &[], Box::new(launch::report_lines), || {})?));
     }
     for (load, started) in &running {
         wait_until_it_works(load, started, interrupt)?;
@@ -67,7 +67,7 @@ impl Running {
         let mut facts = BTreeMap::new();
         let mut idle = Vec::new();
         for (_, started) in &mut self.loads {
-            drop(started.child.stdin.take());
+            drop(started.stdin.take());
         }
         for (load, started) in &mut self.loads {
             let mut operations = 0.0;

@@ -4,14 +4,16 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The program that runs workloads in a Linux process, and background loads.
-pub const LINUX_PROBE: &str = "kizami-probe";
+/// The program that runs workloads in a Linux process, and background loads. It needs no libraries, so that the same file
+/// runs wherever there is a kernel.
+pub const LINUX_PROBE: &str = "static/kizami-probe";
 
-/// The packages of programs whose names are not theirs.
-const PACKAGES: [(&str, &str); 3] = [
-    ("kizami-rtos", "kizami-rtos-probe"),
-    ("rtos-inspect", "kizami-rtos-inspect"),
-    ("libkizami_beam_native.so", "kizami-beam-native"),
+/// What builds a program whose name is not that of its package, or is not built by cargo alone.
+const BUILDERS: [(&str, &str); 4] = [
+    (LINUX_PROBE, "lab/probes/linux/build"),
+    ("kizami-rtos", "cargo build -p kizami-rtos-probe"),
+    ("rtos-inspect", "cargo build -p kizami-rtos-inspect"),
+    ("libkizami_beam_native.so", "cargo build -p kizami-beam-native"),
 ];
 
 /// A file of ours, which is installed beside the running program. Test programs run one folder deeper.
@@ -20,9 +22,26 @@ pub fn ours(name: &str) -> Result<PathBuf, String> {
     let folders = running.ancestors().skip(1).take(2);
     folders.map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
         let folder = running.parent().unwrap_or(Path::new("?"));
-        let package = PACKAGES.iter().find(|(program, _)| *program == name).map_or(name, |(_, package)| package);
-        format!("{name} is not beside this program in {}: cargo build -p {package} builds it, as ./x does for a run that needs it", folder.display())
+        let builder = BUILDERS.iter().find(|(program, _)| *program == name).map(|(_, builder)| (*builder).to_owned());
+        let builder = builder.unwrap_or_else(|| format!("cargo build -p {name}"));
+        format!(
+            "{name} is not beside this program in {}: {builder} builds it, as ./x does for a run that needs it",
+            folder.display()
+        )
     })
+}
+
+/// The user's cache folder for this program.
+pub fn cache() -> PathBuf {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    base.unwrap_or_else(env::temp_dir).join("kizami")
+}
+
+/// A folder of ours beside the running program.
+pub fn folder(name: &str) -> Option<PathBuf> {
+    let running = env::current_exe().ok()?;
+    running.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|path| path.is_dir())
 }
 
 /// A program in `PATH`.

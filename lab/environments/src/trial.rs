@@ -18,7 +18,7 @@ use kizami_workloads::Part;
 
 use crate::environment::{Job, LOAD, Place};
 use crate::error::Error;
-use crate::launch::{self, Started};
+use crate::launch::Started;
 use crate::loads;
 
 /// How often rows are handed on while the probe still runs. Seldom, because writing them takes time of the machine.
@@ -64,10 +64,10 @@ pub fn run_trial(
     sink: &mut dyn Sink,
 ) -> Result<TrialEnd, Error> {
     let sizes: Vec<_> = parts.iter().map(|p| PartSize { columns: p.columns.len(), rows: p.rows }).collect();
-    let arena = Arena::create(&sizes).map_err(Error::os("get memory for the samples"))?;
+    let arena = job.environment.arena(job, &sizes).map_err(Error::os("get memory for the samples"))?;
     let begin = || {
         let loads = loads::start(&job.loads, scratch, interrupt)?;
-        let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroup })?;
+        let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroup, interrupt })?;
         Ok((loads, probe))
     };
     let (loads, probe) = match begin() {
@@ -167,7 +167,7 @@ impl Follow<'_> {
         match report {
             Report::Ready {} => {
                 if let Some(read_back) = self.probe.read_back.take() {
-                    for (setting, effective) in read_back(self.probe.child.id()) {
+                    for (setting, effective) in read_back(self.probe.process()) {
                         self.sink.effective(&setting, effective);
                     }
                 }
@@ -201,7 +201,7 @@ impl Follow<'_> {
         /// Cells at a time, so that the copy stays small.
         const PIECE: u64 = 1 << 16;
         for (part, handed_on) in self.handed_on.iter_mut().enumerate() {
-            let complete = self.arena.progress(part).rows();
+            let complete = self.arena.rows(part);
             let piece = (PIECE / self.arena.columns(part) as u64).max(1);
             while *handed_on < complete {
                 let to = (*handed_on + piece).min(complete);
@@ -216,16 +216,13 @@ impl Follow<'_> {
     /// By rows where the number of rows is what ends the trial, by time otherwise.
     fn tell_progress(&mut self) {
         let by_time = (self.begun.elapsed().as_secs_f64() / self.expected.as_secs_f64()).min(0.99);
-        let of_part = |part| self.arena.progress(part).rows() as f64 / self.arena.capacity(part).max(1) as f64;
+        let of_part = |part| self.arena.rows(part) as f64 / self.arena.capacity(part).max(1) as f64;
         let by_rows = (0..self.arena.parts()).map(of_part).fold(0.0, f64::max);
         self.sink.progress(by_time.max(by_rows));
     }
 
     fn how_it_ended(&mut self) -> String {
-        let ending = match self.probe.end(GRACE) {
-            Ok(status) => launch::ending(status),
-            Err(e) => format!("ended, and its status is unknown ({e})"),
-        };
+        let ending = self.probe.end(GRACE);
         let said = self.probe.error_output();
         let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
         format!("the probe {ending} before it was done{said}")

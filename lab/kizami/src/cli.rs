@@ -252,8 +252,13 @@ fn parse_set(text: &str) -> Result<(String, Vec<String>), String> {
     if name.is_empty() || values.is_empty() {
         return Err("a name and a value are needed, such as policy=fifo:80".into());
     }
-    let values: Vec<String> = values.split(',').map(|v| v.trim().to_owned()).collect();
-    // No value of a parameter or of a setting has an equals sign.
+    let setting = kizami_settings::find(name);
+    let separator = setting.map_or(',', |setting| setting.separator());
+    let values: Vec<String> = values.split(separator).map(|v| v.trim().to_owned()).collect();
+    // No value has an equals sign, where a comma stands between values.
+    if separator != ',' {
+        return Ok((name.to_owned(), values));
+    }
     match values.iter().find(|value| value.contains('=')) {
         Some(another) => Err(format!("a comma stands between values of {name}; {another} needs a --set of its own")),
         None => Ok((name.to_owned(), values)),
@@ -278,6 +283,9 @@ mod tests {
     #[test]
     fn several_values_of_a_setting_are_told_apart() {
         assert_eq!(parse_set("policy=other, fifo:80"), Ok(("policy".into(), vec!["other".into(), "fifo:80".into()])));
+        let words = "kernel_args=isolcpus=1,2 preempt=full; preempt=none";
+        let words_of = vec!["isolcpus=1,2 preempt=full".to_owned(), "preempt=none".into()];
+        assert_eq!(parse_set(words), Ok(("kernel_args".into(), words_of)));
         assert!(parse_set("policy").is_err());
         assert!(parse_set("=1").is_err());
         let two = parse_set("wait=poll,duration=1s").expect_err("two in one");

@@ -82,7 +82,7 @@ impl Conditions {
             load: effective("load").map_or_else(|| "without load".to_owned(), |load| format!("under load {load}")),
             environment: match series.environment.as_str() {
                 "host" => "on the host".into(),
-                other => format!("in {other}"),
+                _ => format!("in {}", series.place()),
             },
         }
     }

@@ -326,7 +326,8 @@ fn caption(in_force: &[(String, String)], series: &[&Series]) -> String {
     lines.iter().filter(|line| !line.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" — ")
 }
 
-/// Series of the environment `first` with those of other environments that did the same.
+/// Series of the environment `first` with those of other environments that did the same. Times of an emulator are not
+/// compared with those of a machine.
 fn pairs<'m, 'r, 'a>(measures: &'m [Measure<'r, 'a>], first: &str) -> Vec<(&'m Measure<'r, 'a>, &'m Measure<'r, 'a>)> {
     let mut pairs = Vec::new();
     for ours in measures.iter().filter(|m| m.series().environment == first) {
@@ -334,7 +335,8 @@ fn pairs<'m, 'r, 'a>(measures: &'m [Measure<'r, 'a>], first: &str) -> Vec<(&'m M
         for theirs in measures {
             let b = theirs.series();
             let same = a.workload == b.workload && a.params == b.params && a.requested == b.requested;
-            if b.environment != first && same && *ours_part == b.part && b.measured() != Measured::Watched {
+            let comparable = a.emulated == b.emulated && b.measured() != Measured::Watched;
+            if b.environment != first && same && *ours_part == b.part && comparable {
                 pairs.push((ours, theirs));
             }
         }

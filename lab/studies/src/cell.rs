@@ -3,16 +3,12 @@
 use std::collections::BTreeMap;
 
 use kizami_environments::{Environment, Job, LOAD};
-use kizami_settings::Scope;
 use kizami_workloads::Workload;
 
 use crate::tree::At;
 
 /// The word for a parameter or setting that is left alone.
 pub const DEFAULT: &str = "default";
-
-/// The environment to which the settings of the Erlang VM belong.
-pub(crate) const BEAM: &str = "beam";
 
 /// Values by name, each with its place in the study.
 pub(crate) type Values = BTreeMap<String, At<String>>;
@@ -50,11 +46,7 @@ impl Cell {
         if has_param(self.workload, name) {
             return Some(Kind::Param);
         }
-        let reaches = match kizami_settings::find(name).map(|s| s.scope) {
-            Some(Scope::Beam) => self.environment.name() == BEAM,
-            Some(Scope::Process | Scope::System) => true,
-            None => name == LOAD,
-        };
+        let reaches = kizami_settings::find(name).map_or(name == LOAD, |setting| self.environment.has(setting));
         reaches.then_some(Kind::Setting)
     }
 

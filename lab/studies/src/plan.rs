@@ -9,7 +9,7 @@ use std::fmt;
 use kizami_environments::Job;
 use kizami_workloads::Machine;
 
-use crate::cell::{BEAM, Cell};
+use crate::cell::Cell;
 use crate::limits::{MOST_JOBS, MOST_STARTS};
 use crate::names;
 use crate::planned::Planned;
@@ -17,10 +17,6 @@ use crate::problem::suggest;
 use crate::study::Study;
 use crate::tree::At;
 use crate::words::{Missing, Size};
-
-/// What starting and ending a fresh probe takes, in seconds: an Erlang VM, and anything else.
-const STARTING_BEAM: f64 = 0.2;
-const STARTING: f64 = 0.03;
 
 /// Every job of some studies, and the order of their trials.
 #[derive(Debug, Clone)]
@@ -98,9 +94,10 @@ impl Plan {
             return Err(unknown(name, &jobs));
         }
         for planned in &mut jobs {
-            planned.parts = (planned.job.workload().parts)(&planned.job.params, machine);
-            let starting = if planned.job.environment.name() == BEAM { STARTING_BEAM } else { STARTING };
-            planned.seconds = (planned.job.workload().seconds)(&planned.job.params) + starting;
+            let machine = planned.job.environment.machine(&planned.job.settings, machine);
+            planned.parts = (planned.job.workload().parts)(&planned.job.params, &machine);
+            planned.seconds =
+                (planned.job.workload().seconds)(&planned.job.params) + planned.job.environment.starting();
         }
         let starts = jobs.iter().fold(0, |sum: usize, job| sum.saturating_add(job.trials));
         if starts > MOST_STARTS {

@@ -3,10 +3,9 @@
 //! A name is refused when it means nothing to any workload or environment of the group.
 
 use kizami_environments::Environment;
-use kizami_settings::Scope;
 use kizami_workloads::Workload;
 
-use crate::cell::{BEAM, DEFAULT, Values, has_param, is_setting, setting_names};
+use crate::cell::{DEFAULT, Values, has_param, is_setting, setting_names};
 use crate::problem::suggest;
 use crate::tree::{At, Source, Table};
 
@@ -140,11 +139,14 @@ impl Reach<'_> {
             source.wrong_but(at, format!("unknown setting {name:?}"), suggestion);
             return false;
         }
-        let of_beam = kizami_settings::find(name).is_some_and(|s| s.scope == Scope::Beam);
-        let reaches = !of_beam || self.environments.is_empty() || self.environments.iter().any(|e| e.name() == BEAM);
+        let Some(setting) = kizami_settings::find(name).filter(|_| !self.environments.is_empty()) else { return true };
+        let reaches = self.environments.iter().any(|environment| environment.has(setting));
         if !reaches {
-            let message = format!("{name} is a setting of the Erlang VM, and no environment of this group is one");
-            source.wrong_but(at, message, "use environments = [\"beam\"]".into());
+            let whose = setting.scope.whose();
+            let message = format!("{name} is a setting of {whose}, and no environment of this group is one");
+            let have = kizami_environments::ALL.iter().filter(|environment| environment.has(setting));
+            let have: Vec<_> = have.map(|environment| format!("{:?}", environment.name())).collect();
+            source.wrong_but(at, message, format!("use environments = [{}]", have.join(", ")));
         }
         reaches
     }

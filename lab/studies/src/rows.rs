@@ -52,8 +52,9 @@ impl Group {
             .map(|&index| {
                 let one = series[index];
                 let mut words = vec![one.workload.clone()];
-                if environments.len() > 1 {
-                    words.push(one.environment.clone());
+                let place = one.place();
+                if environments.len() > 1 || place != one.environment {
+                    words.push(place);
                 }
                 let condition: Vec<_> = names.iter().map(|name| (name.clone(), value_of(one, name))).collect();
                 words.extend(words_of(one, &condition));

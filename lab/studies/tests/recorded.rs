@@ -52,7 +52,7 @@ fn record(study: &Study, scratch: &Scratch, samples: impl Fn(&Series, usize) -> 
                 part: part.name.clone(),
                 columns: part.columns.clone(),
                 operations: part.operations,
-                emulated: planned.job.environment.emulated(),
+                emulated: planned.job.emulated(),
                 asked_by: planned.asked_by.clone(),
                 counted: false,
                 trials: Vec::new(),

@@ -13,6 +13,23 @@ pub enum Scope {
     System,
     /// The Erlang VM has it.
     Beam,
+    /// The engine of a container applies it.
+    Container,
+    /// A virtual machine is started with it.
+    Machine,
+}
+
+impl Scope {
+    /// Whose settings these are, in words.
+    pub fn whose(self) -> &'static str {
+        match self {
+            Self::Process => "a process",
+            Self::System => "the whole machine",
+            Self::Beam => "the Erlang VM",
+            Self::Container => "a container",
+            Self::Machine => "a virtual machine",
+        }
+    }
 }
 
 /// The definition of a setting.
@@ -31,6 +48,11 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// What stands between several values: something that no value has in it.
+    pub fn separator(&self) -> char {
+        if matches!(self.kind, Kind::Words) { ';' } else { ',' }
+    }
+
     /// Values to offer where one is to be chosen: all of a choice, the usual ones of a policy; none where it is a number or a
     /// text of its own.
     pub fn choices(&self) -> Vec<String> {
@@ -38,7 +60,12 @@ impl Setting {
             Kind::Policy => &["other", "batch", "idle", "fifo:80", "rr:80"],
             Kind::Choice(choices) => choices,
             Kind::NumberOrOff { .. } => &[OFF],
-            Kind::Cpus | Kind::Integer { .. } | Kind::Number { .. } | Kind::VmFlags => &[],
+            Kind::Cpus
+            | Kind::Integer { .. }
+            | Kind::Number { .. }
+            | Kind::Processors
+            | Kind::Words
+            | Kind::VmFlags => &[],
         };
         words.iter().map(|word| (*word).to_owned()).collect()
     }
@@ -67,6 +94,10 @@ pub(crate) enum Kind {
         step: u64,
     },
     Choice(&'static [&'static str]),
+    /// So many processors, in hundredths.
+    Processors,
+    /// Words as on a kernel's command line.
+    Words,
     VmFlags,
 }
 
@@ -101,10 +132,28 @@ impl Kind {
                 }
                 Ok(quantity.write(value))
             }
+            Self::Processors => match text.parse::<f64>() {
+                Ok(value) if (0.01..=8192.0).contains(&value) && (value * 100.0).fract() == 0.0 => {
+                    Ok(value.to_string())
+                }
+                _ => {
+                    Err(format!("{text:?} is not a number of processors from 0.01 to 8192 in hundredths, such as 1.5"))
+                }
+            },
+            Self::Words => words(text),
             Self::VmFlags => beam::canonical(text),
             Self::Choice(choices) if choices.contains(&text) => Ok(text.to_owned()),
             Self::Choice(choices) => Err(format!("{text:?} is not one of {}", choices.join(", "))),
         }
+    }
+}
+
+/// Words with one space between them.
+fn words(text: &str) -> Result<String, String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.,=:/+".contains(c);
+    match text.split_whitespace().find(|word| !word.chars().all(allowed)) {
+        Some(word) => Err(format!("{word:?} has other characters than letters, digits and _ - . , = : / +")),
+        None => Ok(text.split_whitespace().collect::<Vec<_>>().join(" ")),
     }
 }
 
@@ -199,6 +248,86 @@ pub static SETTINGS: &[Setting] = &[
         scope: Scope::System,
         how: "a memory cgroup (version 1 or 2) made for the trial, read back from its limit",
         kind: Kind::Number { quantity: Quantity::Size, least: 1 << 20, most: 1 << 50, step: 4096 },
+    },
+    Setting {
+        name: "files_on",
+        about: "Where the files of the work lie in a container",
+        values: "overlay (its own layer above an image), bind (a folder of the host) or tmpfs (memory)",
+        scope: Scope::Container,
+        how: "a mount of the container, read back from /proc/PID/mountinfo",
+        kind: Kind::Choice(&["overlay", "bind", "tmpfs"]),
+    },
+    Setting {
+        name: "seccomp",
+        about: "Whether each system call in a container passes the filter of its engine",
+        values: "on, where the engine has a filter, or off",
+        scope: Scope::Container,
+        how: "an option of the engine, read back from /proc/PID/status",
+        kind: Kind::Choice(&["on", "off"]),
+    },
+    Setting {
+        name: "cpu_limit",
+        about: "How much time of processors a container may use, before the kernel stops it until the next 100 ms",
+        values: "a number of processors such as 0.5",
+        scope: Scope::Container,
+        how: "the quota of its control group, read back from there",
+        kind: Kind::Processors,
+    },
+    Setting {
+        name: "cpuset",
+        about: "The processors that a container may run on; affinity chooses among them",
+        values: "a list such as 0,2-3",
+        scope: Scope::Container,
+        how: "the cpuset of its control group, read back from there",
+        kind: Kind::Cpus,
+    },
+    Setting {
+        name: "accel",
+        about: "Whether a virtual machine runs on the processor (kvm) or is emulated (tcg)",
+        values: "kvm or tcg; without it, kvm where a kernel comes up with it",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back from its monitor",
+        kind: Kind::Choice(&["kvm", "tcg"]),
+    },
+    Setting {
+        name: "machine",
+        about: "The board that a virtual machine is",
+        values: "pc (1996, with PCI) or q35 (2009, with PCI Express)",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back in the guest from what its firmware says",
+        kind: Kind::Choice(&["pc", "q35"]),
+    },
+    Setting {
+        name: "vm_cpus",
+        about: "How many processors a virtual machine has",
+        values: "1 to 256",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back in the guest",
+        kind: Kind::Integer { least: 1, most: 256 },
+    },
+    Setting {
+        name: "vm_memory",
+        about: "How much memory a virtual machine has",
+        values: "a size of at least 64MiB",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back from its monitor",
+        kind: Kind::Number { quantity: Quantity::Size, least: 64 << 20, most: 1 << 46, step: 1 << 20 },
+    },
+    Setting {
+        name: "kernel_args",
+        about: "More words on the command line of a guest's kernel: preempt=full, isolcpus=1, nohz_full=1, …",
+        values: "words as in kernel-parameters.txt; several values with ; between them",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back in the guest from /proc/cmdline",
+        kind: Kind::Words,
+    },
+    Setting {
+        name: "icount",
+        about: "Whether an emulated machine counts time by its instructions, each 2^N ns: then the same run gives the same times",
+        values: "off, or N from 0 to 10",
+        scope: Scope::Machine,
+        how: "an option of QEMU; the times of two runs show it",
+        kind: Kind::NumberOrOff { quantity: Quantity::Count, least: 0, most: 10, step: 1 },
     },
     Setting {
         name: "fullsweep_after",

@@ -46,6 +46,13 @@ impl Settings {
         Self(self.0.iter().filter(|(name, _)| of_scope(name)).map(|(n, v)| (*n, v.clone())).collect())
     }
 
+    /// All but `name`.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.remove(name);
+        self
+    }
+
     /// These and those of `other`, which wins where both say something.
     #[must_use]
     pub fn merged(&self, other: &Self) -> Self {
@@ -74,7 +81,7 @@ impl Settings {
     }
 
     /// The value of a time or size, in its base unit.
-    pub(crate) fn number(&self, name: &str, quantity: Quantity) -> Option<u64> {
+    pub fn number(&self, name: &str, quantity: Quantity) -> Option<u64> {
         self.get(name).and_then(|text| quantity.parse(text).ok())
     }
 }

@@ -132,7 +132,7 @@ impl Environment for BeamSystem {
             prepared.apply();
             erlang::reports_on_three();
         };
-        let mut started = launch::start(command, None, Box::new(launch::report_lines), in_child)?;
+        let mut started = launch::start(command, &[], Box::new(launch::report_lines), in_child)?;
         started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
         Ok(started)
     }

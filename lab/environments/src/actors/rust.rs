@@ -3,18 +3,16 @@
 //! `./x bench actors` builds the probe with the profile `tuned` and puts it beside this program. A probe of another
 //! profile works as well and is slower; the profile is part of the version that the recording keeps.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use kizami_protocol::Request;
-use kizami_settings::{Scope, Settings, process};
-use kizami_workloads::{Params, Part, Workload};
+use kizami_workloads::{Params, Workload};
 
 use super::programs::{is_of_some, is_program};
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
-use crate::launch::{self, Started};
+use crate::launch::Started;
 use crate::locate;
+use crate::probe;
 
 /// The program that holds all of them.
 const PROBE: &str = "kizami-actors";
@@ -79,23 +77,7 @@ impl Environment for RustSystem {
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let mut command = Command::new(locate::ours(PROBE).map_err(Error::Unusable)?);
-        command.arg(self.name).stdin(Stdio::piped());
-        let request = Request {
-            workload: job.workload().name.to_owned(),
-            params: job.params.written(),
-            settings: job.settings.of(Scope::Process).written(),
-            columns: place.parts.iter().map(Part::column_names).collect(),
-            scratch: place.scratch.to_owned(),
-        };
-        let unusable = |_| format!("the folder {} is no text: choose another with --out", place.scratch.display());
-        let request = serde_json::to_vec(&request).map_err(|e| Error::Unusable(unusable(e)))?;
-        let joining = process::InChild::new(&Settings::default()).joining(place.cgroup);
-        let lines = Box::new(launch::report_lines);
-        let mut started = launch::start(command, Some(place.arena.fd()), lines, move || joining.apply())?;
-        if let Some(mut stdin) = started.child.stdin.take() {
-            // A probe that is gone already says why in its reports and exit status.
-            let _ = stdin.write_all(&request);
-        }
-        Ok(started)
+        command.arg(self.name);
+        probe::start(command, job, place)
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn serve(program: &Path, arguments: &[String], port: u16, settings: I
     let ignore: launch::Listener = Box::new(|mut stream, _| {
         let _ = std::io::copy(&mut stream.by_ref(), &mut std::io::sink());
     });
-    let started = launch::start(command, None, ignore, move || settings.apply())?;
+    let started = launch::start(command, &[], ignore, move || settings.apply())?;
     let begun = Instant::now();
     while !listens(port) {
         if begun.elapsed() > Duration::from_secs(5) {
@@ -91,7 +91,7 @@ mod tests {
         let arguments = ["-e", listen, &port.to_string()].map(str::to_owned);
         let settings = asked("7");
         let server = serve(Path::new("perl"), &arguments, port, InChild::new(&settings)).unwrap();
-        let read_back = process::read_of(server.child.id(), &settings);
+        let read_back = process::read_of(server.process(), &settings);
         let (_, nice) = read_back.iter().find(|(name, _)| name == "nice").unwrap();
         assert_eq!((nice.value.as_str(), nice.as_requested), ("7", true), "{nice:?}");
     }

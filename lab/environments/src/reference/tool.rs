@@ -135,7 +135,7 @@ impl Environment for Tool {
                 let _ = sender.send(Ok(report));
             }
         });
-        let mut started = launch::start(command, None, listener, move || prepared.apply())?;
+        let mut started = launch::start(command, &[], listener, move || prepared.apply())?;
         started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
         started.server = server.map(Box::new);
         Ok(started)

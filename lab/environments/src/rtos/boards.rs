@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use kizami_protocol::Report;
 use kizami_recording::folder::Unit;
+use kizami_settings::Settings;
 use kizami_workloads::{Params, Part, Workload, rtos};
 
 use crate::environment::{Environment, Job, Place};
@@ -62,7 +63,7 @@ impl Environment for Board {
         self.title
     }
 
-    fn emulated(&self) -> bool {
+    fn emulated(&self, _: &Settings) -> bool {
         true
     }
 
@@ -122,7 +123,7 @@ impl Environment for Board {
                 let _ = sender.send(Ok(report));
             }
         });
-        launch::start(command, None, listener, || {})
+        launch::start(command, &[], listener, || {})
     }
 }
 

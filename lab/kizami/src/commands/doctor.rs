@@ -13,7 +13,8 @@ pub fn doctor(quick: bool, json: bool, style: &Style) -> Result<u8, Exit> {
     let root = Root::from_environment();
     run::recover(&root, style);
     // Ctrl-C ends the program, and with it the thread that is measured: nothing was changed.
-    let findings = doctor::examine(&root, quick, &AtomicBool::new(false));
+    let mut findings = doctor::examine(&root, quick, &AtomicBool::new(false));
+    findings.extend(doctor::environments(&root, quick));
     if json {
         print_json(&findings)?;
     } else {

@@ -6,6 +6,7 @@
 
 mod clock;
 mod counters;
+mod environments;
 mod finding;
 mod isolation;
 mod kernel;
@@ -21,6 +22,7 @@ use std::sync::atomic::AtomicBool;
 
 use kizami_settings::Root;
 
+pub use environments::environments;
 use finding::Finding;
 pub use render::render;
 pub use throttling::{Stops, in_force, measure as measure_throttling};

@@ -1,16 +1,39 @@
 //! Availability: the jobs of a plan that can run on this machine. The others are left out, each with a sentence that
 //! says why.
 
-use kizami_settings::{Root, Scope, system};
+use std::sync::atomic::AtomicBool;
+
+use kizami_environments::Environment;
+use kizami_settings::{Root, system};
 use kizami_studies::{Missing, Plan, Planned, Start};
 use kizami_workloads::Part;
 
-/// Takes out of `plan` what cannot run here; gives a sentence for each reason.
+/// Takes out of `plan` what cannot run here, as far as that is seen without a start; gives a sentence for each reason.
 pub fn keep_available(plan: &mut Plan, root: &Root) -> Vec<String> {
+    keep(plan, |planned| obstacle(planned, root))
+}
+
+/// Takes out of `plan` what does not start here; `starting` is called before each environment is started for the first time.
+pub fn keep_working(plan: &mut Plan, interrupt: &AtomicBool, starting: impl Fn(&dyn Environment)) -> Vec<String> {
+    let mut known: Vec<(&str, Option<String>)> = Vec::new();
+    keep(plan, |planned| {
+        let environment = planned.job.environment;
+        if let Some((_, obstacle)) = known.iter().find(|(name, _)| *name == environment.name()) {
+            return obstacle.clone();
+        }
+        starting(environment);
+        let obstacle = environment.tried(interrupt).err();
+        let obstacle = obstacle.map(|why| format!("{} is not measured: {why}", environment.name()));
+        known.push((environment.name(), obstacle.clone()));
+        obstacle
+    })
+}
+
+fn keep(plan: &mut Plan, mut obstacle: impl FnMut(&Planned) -> Option<String>) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     let mut keep = Vec::with_capacity(plan.jobs.len());
     for planned in &plan.jobs {
-        let obstacle = obstacle(planned, root);
+        let obstacle = obstacle(planned);
         if let Some(sentence) = obstacle.clone().filter(|s| !sentences.contains(s)) {
             sentences.push(sentence);
         }
@@ -43,7 +66,7 @@ fn obstacle(planned: &Planned, root: &Root) -> Option<String> {
     if planned.missing == Missing::Run {
         return None;
     }
-    let settings = planned.job.settings.of(Scope::System);
+    let settings = planned.job.of_machine();
     let missing = settings.written().into_keys().find(|name| system::is_missing(root, name))?;
     Some(format!("this machine has no {missing}: what needs it is not measured"))
 }

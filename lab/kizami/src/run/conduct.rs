@@ -94,6 +94,7 @@ pub fn conduct(
             break;
         }
     }
+    plan.jobs.iter().for_each(|planned| planned.job.environment.end());
     outcomes
 }
 
@@ -119,7 +120,7 @@ fn declare(plan: &Plan, writer: &mut Writer) -> Vec<Vec<usize>> {
                 part: part.name,
                 columns: part.columns,
                 operations: part.operations,
-                emulated: planned.job.environment.emulated(),
+                emulated: planned.job.emulated(),
                 asked_by: planned.asked_by.clone(),
                 counted: planned.job.environment.counts(),
                 trials: Vec::new(),
@@ -150,8 +151,13 @@ impl OneTrial<'_> {
         let now = humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string();
         self.writer.begin_trial(self.series, &rows, &now).map_err(|e| e.to_string())?;
         let job = &self.planned.job;
+        // What the machine has is not what a guest on it has.
+        let means_something =
+            |name: &str| kizami_settings::find(name).is_none_or(|setting| job.environment.has(setting));
         for (setting, effective) in machine.change(job, interrupt) {
-            self.effective(&setting, effective);
+            if means_something(&setting) {
+                self.effective(&setting, effective);
+            }
         }
         let (scratch, cgroup) = (self.scratch.to_owned(), machine.cgroup().map(Path::to_owned));
         let end = match std::fs::create_dir_all(&scratch) {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use kizami_environments::Job;
 use kizami_recording::folder::Effective;
-use kizami_settings::{Guard, Policy, Root, Scope};
+use kizami_settings::{Guard, Policy, Root};
 
 use crate::doctor::{self, Stops};
 
@@ -28,7 +28,7 @@ impl<'a> MachineSettings<'a> {
 
     /// Changes what `job` asks for; gives what is in force. `stop` ends a measurement early.
     pub fn change(&mut self, job: &Job, stop: &AtomicBool) -> Vec<(String, Effective)> {
-        let settings = job.settings.of(Scope::System);
+        let settings = job.of_machine();
         let asked = settings.get(RT_RUNTIME).is_some();
         let policy = job.settings.get("policy").map(Policy::parse);
         let real_time = matches!(policy, Some(Ok(Policy::Fifo(_) | Policy::Rr(_))));

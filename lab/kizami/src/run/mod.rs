@@ -49,7 +49,7 @@ impl Ran {
 /// Measures `what`, as `options` say. `None` when it was only to show what would run.
 pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> Result<Option<Ran>, Exit> {
     let studies = studies(what, options)?;
-    let (plan, unavailable) = plan(&studies, options)?;
+    let (mut plan, mut unavailable) = plan(&studies, options)?;
     if options.dry_run {
         show_plan(&plan, json);
         return Ok(None);
@@ -59,6 +59,18 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
     let root = Root::from_environment();
     recover(&root, style);
     paths::remove_leftovers();
+    let starting = |environment: &dyn Environment| {
+        if environment.starts_first() {
+            style.note(&format!("starting {}, {}", environment.name(), environment.title()));
+        }
+    };
+    unavailable.extend(available::keep_working(&mut plan, interrupt.flag(), starting));
+    if interrupt.raised() {
+        return Err(Exit::new(exit::INTERRUPTED, "interrupted before anything was measured"));
+    }
+    if plan.jobs.is_empty() {
+        return Err(nothing_runs(&unavailable));
+    }
 
     let folder = options.out.clone().unwrap_or_else(|| paths::new_recording(what));
     let mut writer = Writer::create(&folder, describe(&plan, what, options, &root)).map_err(Exit::failed)?;
@@ -149,9 +161,13 @@ fn plan(studies: &[Study], options: &RunOptions) -> Result<(Plan, Vec<String>), 
     let mut plan = Plan::new(studies, size, options.trials, &overrides, seed, &machine).map_err(Exit::usage)?;
     let unavailable = available::keep_available(&mut plan, &Root::from_environment());
     if plan.jobs.is_empty() {
-        return Err(Exit::failed(format!("nothing of it can run on this machine:\n{}", unavailable.join("\n"))));
+        return Err(nothing_runs(&unavailable));
     }
     Ok((plan, unavailable))
+}
+
+fn nothing_runs(unavailable: &[String]) -> Exit {
+    Exit::failed(format!("nothing of it can run on this machine:\n{}", unavailable.join("\n")))
 }
 
 fn show_plan(plan: &Plan, json: bool) {

@@ -57,8 +57,8 @@ impl Lab {
         let mut lab = Self::new();
         let target = Path::new(env!("CARGO_BIN_EXE_kizami")).parent().expect("the target folder").to_owned();
         let programs = lab.path().join("programs");
-        fs::create_dir(&programs).expect("a folder");
-        for name in ["kizami", "kizami-probe"] {
+        fs::create_dir_all(programs.join("static")).expect("a folder");
+        for name in ["kizami", "static/kizami-probe"] {
             // One that is missing is the program's own to complain about.
             let _ = fs::copy(target.join(name), programs.join(name));
         }
@@ -337,6 +337,58 @@ pub fn cgroups() -> Vec<PathBuf> {
     let mut found = Vec::new();
     look(Path::new("/sys/fs/cgroup"), 5, &mut found);
     found
+}
+
+/// Everything that a run in a container or a guest could leave on the machine.
+#[derive(Debug, PartialEq)]
+pub struct Left {
+    processes: Vec<String>,
+    mounts: Vec<String>,
+    interfaces: Vec<String>,
+    cgroups: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+impl Left {
+    pub fn now() -> Self {
+        let ours = ["kizami-probe", "bwrap", "runc", "dockerd", "containerd", "conmon", "qemu-system"];
+        let is_ours = |name: &String| ours.iter().any(|ours| name.starts_with(ours));
+        let mut processes: Vec<_> = processes().into_iter().map(|p| p.name).filter(is_ours).collect();
+        processes.sort();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").expect("the mounts");
+        let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(str::to_owned).collect();
+        let names = |folder: &str| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).collect::<Vec<_>>()
+        };
+        let interfaces = names("/sys/class/net").iter().map(|path| path.display().to_string()).collect();
+        let ours = |path: &PathBuf| !path.ends_with("changes.journal");
+        let temporary = names(&std::env::temp_dir().to_string_lossy());
+        let tries = temporary.into_iter().filter(|path| path.to_string_lossy().contains("kizami-try-"));
+        let folders = names("/run/kizami").into_iter().chain(names("/var/lib/kizami")).filter(ours).chain(tries);
+        Self { processes, mounts: points, interfaces, cgroups: cgroups(), folders: folders.collect() }
+    }
+
+    /// Waits until everything is as it was then.
+    pub fn again(&self) {
+        let begun = Instant::now();
+        while Self::now() != *self {
+            assert!(begun.elapsed() < Duration::from_secs(40), "left behind: {:?}\nbefore: {self:?}", Self::now());
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// The series in `environment`, as a recording has them.
+pub fn series_in<'r>(recording: &'r Value, environment: &str) -> Vec<&'r Value> {
+    let series = recording["series"].as_array().expect("series");
+    series.iter().filter(|s| s["environment"] == environment).collect()
+}
+
+/// The text of a recording, as JSON.
+pub fn recorded(folder: &Path) -> Value {
+    let text = fs::read_to_string(folder.join("recording.json")).expect("a recording");
+    serde_json::from_str(&text).expect("JSON")
 }
 
 /// A path of ours as text.

@@ -4,6 +4,7 @@
 //! limits exist only so that a program that hangs becomes a failure. Tests that need root or a tool write their names
 //! to the file `$KIZAMI_SKIPPED` when they cannot run.
 
+mod containers;
 mod crash;
 mod damage;
 mod disk;
@@ -12,6 +13,7 @@ mod foreign;
 mod happy;
 mod harness;
 mod interrupt;
+mod machines;
 mod namespace;
 mod rights;
 mod statements;

@@ -64,7 +64,7 @@ fn wrong_names_and_values_are_refused_with_what_would_do() {
         (&["run", "empty", "--set", "samples=0"], &["samples", "between 1 and"]),
         (&["run", "empty", "--set", "samples"], &["NAME=VALUE"]),
         (&["run", "empty", "--load", "gpu"], &["gpu", "there are cpu, memory"]),
-        (&["run", "empty", "--environment", "mars"], &["mars", "there are host, beam"]),
+        (&["run", "empty", "--environment", "mars"], &["mars", "there are host, bwrap"]),
         (&["run", "empty", "--environment", "beam"], &["beam does not do the workload empty"]),
         (&["run", "sleep", "--environment", "beam"], &["lang"]),
         (&["run", "empty", "--quick", "--full"], &["--full"]),

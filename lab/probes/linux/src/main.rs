@@ -1,17 +1,23 @@
 //! The probe of the Linux environments: runs a workload, or a background load, in this process.
 //!
 //! `kizami-probe` reads a request on its standard input, finds the arena for its samples as descriptor 3, and reports on
-//! its standard output. `kizami-probe load NAME FOLDER` is a background load until its standard input ends. The lab
-//! starts it; a person has no use for it.
+//! its standard output. `kizami-probe connect SOCKET` has all three from a socket of the lab. `kizami-probe load NAME FOLDER`
+//! is a background load until its standard input ends, `kizami-probe guest` is the agent in a virtual machine, and
+//! `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
+
+mod guest;
+mod keep;
 
 use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use kizami_protocol::{ARENA_FD, Arena, Report, Request};
+use kizami_protocol::{ARENA_FD, Arena, Report, Request, handover};
 use kizami_recording::folder::Effective;
 use kizami_settings::{Settings, process};
 use kizami_workloads::window::CountingAllocator;
@@ -24,7 +30,20 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
-        [] => measure(),
+        [] => measure(ARENA_FD),
+        // Before there is a connection, nobody reads reports.
+        ["connect", socket] => match connect(Path::new(socket)) {
+            Ok(arena) => measure(arena),
+            Err(why) => return refuse(&format!("could not take the arena from {socket}: {why}")),
+        },
+        ["guest"] => match guest::main() {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(why) => return refuse(&why),
+        },
+        ["keep"] => match keep::main() {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(why) => return refuse(&why),
+        },
         ["load", name, folder] => load(name, Path::new(folder)),
         ["--version"] => {
             println!("kizami-probe {}", env!("CARGO_PKG_VERSION"));
@@ -47,6 +66,24 @@ fn main() -> ExitCode {
     }
 }
 
+fn refuse(why: &str) -> ExitCode {
+    eprintln!("kizami-probe: {why}");
+    ExitCode::FAILURE
+}
+
+/// The lab's socket takes the place of standard input and output; gives the arena's descriptor.
+fn connect(socket: &Path) -> std::io::Result<RawFd> {
+    let socket = UnixStream::connect(socket)?;
+    let arena = handover::take(&socket)?;
+    for standard in [libc::STDIN_FILENO, libc::STDOUT_FILENO] {
+        // SAFETY: two descriptors of this process, of which nothing has read or written the second yet.
+        if unsafe { libc::dup2(socket.as_raw_fd(), standard) } < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    Ok(arena.into_raw_fd())
+}
+
 /// One line on standard output. A lab that is gone needs no reports.
 fn say(report: &Report) {
     let mut out = std::io::stdout().lock();
@@ -59,7 +96,8 @@ fn say_effective(settings: impl IntoIterator<Item = (String, Effective)>) {
     }
 }
 
-fn measure() -> Result<(), String> {
+/// Does what the request on standard input asks for, into the arena behind descriptor `arena`.
+fn measure(arena: RawFd) -> Result<(), String> {
     // The lab raises the arena's stop flag, which ends the workload in order; the signal is for probes that have none.
     // SAFETY: changes only what this process does with a signal.
     unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
@@ -71,12 +109,13 @@ fn measure() -> Result<(), String> {
     let params = Params::new(workload, &request.params).map_err(|(_, why)| why)?;
     let settings = Settings::new(&request.settings).map_err(|(_, why)| why)?;
     let body = workload.linux.ok_or_else(|| format!("{} does not run in a Linux process", workload.name))?;
-    let arena = Arena::attach(ARENA_FD).map_err(|e| format!("could not map the memory for the samples: {e}"))?;
+    let arena = Arena::attach(arena).map_err(|e| format!("could not map the memory for the samples: {e}"))?;
     let recorders: Option<Vec<_>> = (0..arena.parts()).map(|part| arena.recorder(part)).collect();
     let recorders = recorders.ok_or("the memory for the samples was used before")?;
 
     say_effective(process::apply(&settings));
     say(&Report::Fact { name: "clock_pair_ns".into(), value: clock_pair() });
+    say(&Report::Fact { name: "program_crc32".into(), value: f64::from(own_checksum()?) });
     say(&Report::Ready {});
     let mut bench = Bench::new(recorders, request.columns, arena.stop(), &request.scratch);
     let result = body(&params, &mut bench);
@@ -85,6 +124,21 @@ fn measure() -> Result<(), String> {
         say(&Report::Fact { name: name.clone(), value: *value });
     }
     result.map_err(|e| e.to_string())
+}
+
+/// The CRC-32 of the program that runs here: it is the same file in every environment, and the recording shows it.
+fn own_checksum() -> Result<u32, String> {
+    let failed = |e: std::io::Error| format!("could not read the program that runs (/proc/self/exe): {e}");
+    let mut file = std::fs::File::open("/proc/self/exe").map_err(failed)?;
+    let mut hasher = crc32fast::Hasher::new();
+    // On the stack, so that what the workload finds of the heap is what it was before.
+    let mut piece = [0; 16 << 10];
+    loop {
+        match file.read(&mut piece).map_err(failed)? {
+            0 => return Ok(hasher.finalize()),
+            read => hasher.update(&piece[..read]),
+        }
+    }
 }
 
 /// The median of a thousand clock pairs: what taking the time costs, here and now.

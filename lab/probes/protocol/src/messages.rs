@@ -19,6 +19,25 @@ pub struct Request {
     pub scratch: PathBuf,
 }
 
+/// What has to be done once the lab has ended, in whatever way: in this order, each step also after one that failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keep {
+    /// Programs to be run to their end, with their arguments.
+    pub run: Vec<Vec<String>>,
+    /// A program that runs from the beginning and is asked to end then; killed if it does not.
+    pub daemon: Vec<String>,
+    /// Folders to be removed, with what is mounted in them; what a daemon says goes to the file `log` in the first.
+    pub folders: Vec<PathBuf>,
+}
+
+impl Keep {
+    /// The line that stands for it, without its end.
+    pub fn line(&self) -> String {
+        // Of all that it holds, a path alone may be what JSON cannot write; it was checked as a text before.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
 /// A message of a probe: one JSON object a line, whose only key is the name of the variant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -47,6 +47,12 @@ impl Series {
         self.emulated && matches!(self.unit(), Unit::Instructions | Unit::Cycles)
     }
 
+    /// Where it was measured, as it is told beside its figures: times of an emulator are named so.
+    pub fn place(&self) -> String {
+        let named = if self.emulated && !self.is_exact() { " (emulated)" } else { "" };
+        format!("{}{named}", self.environment)
+    }
+
     /// The number of operations that one of its values covers.
     pub fn operations_of_one(&self) -> f64 {
         match self.measured() {

@@ -12,7 +12,7 @@
 //!
 //! The files: [`samples`] is the input; [`sums`] and [`shape`] are the one-pass reductions, [`refine`] computes exact
 //! order statistics from them, [`quantile`] defines each quantile by order statistics; [`summary`], [`mode`],
-//! [`boxplot`], [`deadline`], [`extreme`] and [`mod@compare`] are the answers; [`dependence`], [`confidence`],
+//! [`boxplot`], [`deadline`], [`decision`], [`extreme`] and [`mod@compare`] are the answers; [`dependence`], [`confidence`],
 //! [`rank_tests`], [`beta`], [`gev`] and [`likelihood`] are the theory behind the intervals of these answers.
 
 pub mod beta;
@@ -20,6 +20,7 @@ pub mod boxplot;
 pub mod compare;
 pub mod confidence;
 pub mod deadline;
+pub mod decision;
 pub mod dependence;
 pub mod extreme;
 pub mod gev;
@@ -42,6 +43,7 @@ pub use boxplot::BoxPlot;
 pub use compare::{Comparison, Design, Incomparable, Support, Verdict, compare, compare_figures};
 pub use confidence::Confidence;
 pub use deadline::Deadline;
+pub use decision::Decision;
 pub use extreme::{Extreme, Refusal};
 pub use interval::{CONFIDENCE, Interval};
 pub use mode::Mode;

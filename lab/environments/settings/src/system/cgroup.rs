@@ -28,31 +28,15 @@ pub(crate) struct Cgroup {
 impl Cgroup {
     /// Where a group called `name` may be made; nothing is made yet.
     pub(crate) fn place(root: &Root, name: &str) -> Result<Self, String> {
-        let mounts = root.get("proc/self/mountinfo").unwrap_or_default();
-        let own = root.get("proc/self/cgroup").unwrap_or_default();
-        let folder_of = |mount: &Mount<'_>, path: &str| {
-            let below = path.strip_prefix(mount.root.trim_end_matches('/')).unwrap_or(path);
-            // A path that begins so lies outside of this container's view.
-            let below = if below.starts_with("/..") { "" } else { below.trim_start_matches('/') };
-            (root.path(mount.point), root.path(mount.point).join(below))
-        };
-        let mounts: Vec<_> = mounts.lines().filter_map(Mount::parse).collect();
-        if let Some(mount) = mounts.iter().find(|m| m.kind == "cgroup" && m.options.split(',').any(|o| o == "memory")) {
-            let path = own.lines().find_map(|l| {
-                let (controllers, path) = l.split_once(':')?.1.split_once(':')?;
-                controllers.split(',').any(|c| c == "memory").then_some(path)
-            });
-            let (_, folder) = folder_of(mount, path.unwrap_or("/"));
-            return Ok(Self { folder: folder.join(format!("{PREFIX}{name}")), version: 1 });
+        let group = Group::of(root, "self", "memory")?;
+        if group.version == 1 {
+            return Ok(Self { folder: group.folder.join(format!("{PREFIX}{name}")), version: 1 });
         }
-        let mount = mounts.iter().find(|m| m.kind == "cgroup2").ok_or("no control groups are mounted here")?;
-        let path = own.lines().find_map(|l| l.strip_prefix("0::"));
-        let (top, folder) = folder_of(mount, path.unwrap_or("/"));
         let hands_down = |folder: &&Path| {
             let handed = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
             handed.split_whitespace().any(|controller| controller == "memory")
         };
-        let above = folder.ancestors().take_while(|f| f.starts_with(&top)).find(hands_down);
+        let above = group.folder.ancestors().take_while(|f| f.starts_with(&group.top)).find(hands_down);
         let above = above.ok_or("no control group above this process hands memory down (cgroup.subtree_control)")?;
         Ok(Self { folder: above.join(format!("{PREFIX}{name}")), version: 2 })
     }
@@ -120,6 +104,38 @@ fn kill_all(folder: &Path) {
     for pid in processes.lines().filter_map(|l| l.parse::<libc::pid_t>().ok()).filter(|pid| *pid > 1 && *pid != own) {
         // SAFETY: the call takes numbers. The kernel just listed the process as a member of our group.
         unsafe { libc::kill(pid, libc::SIGKILL) };
+    }
+}
+
+/// The control group of a process.
+pub(super) struct Group {
+    pub folder: PathBuf,
+    /// Where its hierarchy is mounted.
+    top: PathBuf,
+    /// 1 or 2.
+    pub version: u8,
+}
+
+impl Group {
+    /// The one of `process` (`self`, or a number) that has `controller`.
+    pub(super) fn of(root: &Root, process: &str, controller: &str) -> Result<Self, String> {
+        let mounts = root.get("proc/self/mountinfo").unwrap_or_default();
+        let groups = root.read(&format!("proc/{process}/cgroup")).map_err(|e| words(&e))?;
+        let mounts: Vec<_> = mounts.lines().filter_map(Mount::parse).collect();
+        let has = |list: &str| list.split(',').any(|one| one == controller);
+        let first = mounts.iter().find(|m| m.kind == "cgroup" && has(m.options));
+        let mount = first.or_else(|| mounts.iter().find(|m| m.kind == "cgroup2"));
+        let mount = mount.ok_or("no control groups are mounted here")?;
+        let path = groups.lines().find_map(|line| {
+            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+            (if first.is_some() { has(controllers) } else { controllers.is_empty() }).then_some(path)
+        });
+        let path = path.unwrap_or("/");
+        let below = path.strip_prefix(mount.root.trim_end_matches('/')).unwrap_or(path);
+        // A path that begins so lies outside of this container's view.
+        let below = if below.starts_with("/..") { "" } else { below.trim_start_matches('/') };
+        let top = root.path(mount.point);
+        Ok(Self { folder: top.join(below), top, version: if first.is_some() { 1 } else { 2 } })
     }
 }
 

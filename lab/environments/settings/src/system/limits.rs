@@ -1,0 +1,101 @@
+//! The limits that a process has by its control groups. See the kernel's cgroup-v1 folder and cgroup-v2.rst.
+
+use std::fs;
+
+use kizami_recording::quantity::Quantity;
+
+use super::cgroup::Group;
+use crate::cpus;
+use crate::root::{Root, words};
+
+/// Each in its written form, or why it is not known. What is not limited is `none`.
+#[derive(Debug)]
+pub struct Limits {
+    pub memory: Result<String, String>,
+    /// How many processors' worth of time.
+    pub processors: Result<String, String>,
+    pub cpuset: Result<String, String>,
+}
+
+const NONE: &str = "none";
+
+/// What limits `process`.
+pub fn limits_of(root: &Root, process: u32) -> Limits {
+    let read = |controller: &str, first: &[&str], second: &[&str]| -> Result<Vec<String>, String> {
+        let group = Group::of(root, &process.to_string(), controller)?;
+        let files = if group.version == 1 { first } else { second };
+        let text = |file: &&str| {
+            let path = group.folder.join(file);
+            let text = fs::read_to_string(&path).map_err(|e| format!("{}: {}", path.display(), words(&e)));
+            text.map(|text| text.trim().to_owned())
+        };
+        files.iter().map(text).collect()
+    };
+    let memory = read("memory", &["memory.limit_in_bytes"], &["memory.max"]).and_then(|said| memory(&said.concat()));
+    let quota = read("cpu", &["cpu.cfs_quota_us", "cpu.cfs_period_us"], &["cpu.max"]);
+    let set = read("cpuset", &["cpuset.effective_cpus"], &["cpuset.cpus.effective"]);
+    let cpuset = set.and_then(|said| cpus::parse(&said.concat())).map(|list| cpus::write(&list));
+    Limits { memory, processors: quota.and_then(|said| processors(&said.join(" "))), cpuset }
+}
+
+/// Version 1 says a number of pages near the end of all numbers where there is no limit.
+fn memory(said: &str) -> Result<String, String> {
+    match said.parse::<u64>() {
+        Ok(bytes) if bytes < 1 << 60 => Ok(Quantity::Size.write(bytes)),
+        Ok(_) => Ok(NONE.into()),
+        Err(_) if said == "max" => Ok(NONE.into()),
+        Err(_) => Err(format!("the limit of its memory is {said:?}")),
+    }
+}
+
+/// A quota and its period, both in microseconds.
+fn processors(said: &str) -> Result<String, String> {
+    match said.split_once(' ') {
+        Some(("max" | "-1", _)) => Ok(NONE.into()),
+        Some((quota, period)) => match (quota.parse::<f64>(), period.parse::<f64>()) {
+            (Ok(quota), Ok(period)) if period > 0.0 => Ok(((quota / period * 100.0).round() / 100.0).to_string()),
+            _ => Err(format!("its quota is {said:?}")),
+        },
+        None => Err(format!("its quota is {said:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_read_in_both_versions() {
+        assert_eq!(memory("67108864"), Ok("64MiB".into()));
+        assert_eq!(memory("9223372036854771712"), Ok("none".into()));
+        assert_eq!(memory("max"), Ok("none".into()));
+        assert_eq!(processors("50000 100000"), Ok("0.5".into()));
+        assert_eq!(processors("150000 100000"), Ok("1.5".into()));
+        assert_eq!(processors("-1 100000"), Ok("none".into()));
+        assert_eq!(processors("max 100000"), Ok("none".into()));
+        assert!(memory("").is_err() && processors("").is_err() && processors("1 0").is_err());
+    }
+
+    #[test]
+    fn the_limits_of_a_process_are_those_of_its_own_groups() {
+        let folder = std::env::temp_dir().join(format!("kizami-limits-{}", std::process::id()));
+        let files = [
+            ("proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("proc/7/cgroup", "0::/box\n"),
+            ("sys/fs/cgroup/box/memory.max", "1048576\n"),
+            ("sys/fs/cgroup/box/cpu.max", "25000 100000\n"),
+            ("sys/fs/cgroup/box/cpuset.cpus.effective", "1\n"),
+        ];
+        for (file, text) in files {
+            let file = folder.join(file);
+            fs::create_dir_all(file.parent().expect("a file in a folder")).expect("a folder");
+            fs::write(file, text).expect("a file");
+        }
+        let limits = limits_of(&Root::tree(&folder), 7);
+        assert_eq!(limits.memory, Ok("1MiB".into()));
+        assert_eq!(limits.processors, Ok("0.25".into()));
+        assert_eq!(limits.cpuset, Ok("1".into()));
+        assert!(limits_of(&Root::tree(&folder), 8).memory.is_err(), "there is no such process");
+        fs::remove_dir_all(folder).expect("our folder");
+    }
+}

@@ -1,0 +1,96 @@
+//! What a container is asked to be, and what an engine makes of that.
+
+use std::path::Path;
+use std::process::Command;
+
+use kizami_protocol::Keep;
+
+use crate::error::Error;
+
+/// Paths in a container.
+pub(super) const PROBE: &str = "/probe";
+/// The folder that it shares with the lab.
+pub(super) const SHARED: &str = "/lab";
+/// The folder for the files of the work.
+pub(super) const SCRATCH: &str = "/scratch";
+
+/// Where the files of the work are; the values of the setting `files_on`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Files {
+    Overlay,
+    Bind,
+    Tmpfs,
+}
+
+impl Files {
+    pub(super) fn parse(value: &str) -> Option<Self> {
+        Some(match value {
+            "overlay" => Self::Overlay,
+            "bind" => Self::Bind,
+            "tmpfs" => Self::Tmpfs,
+            _ => return None,
+        })
+    }
+}
+
+/// One container.
+#[derive(Debug)]
+pub(super) struct Asked<'a> {
+    /// No other container of this machine has this name.
+    pub name: &'a str,
+    /// The probe's file on this machine.
+    pub probe: &'a Path,
+    pub arguments: &'a [&'a str],
+    /// An empty folder of this container alone, for what its engine needs.
+    pub folder: &'a Path,
+    /// A folder that becomes [`SHARED`].
+    pub shared: &'a Path,
+    pub files: Files,
+    /// A folder of the host for files, if they are on it.
+    pub scratch: &'a Path,
+    /// Linux's names of capabilities that the settings of the work take, without their `CAP_`. Whoever has one needs no
+    /// resource limit for the same.
+    pub capabilities: &'a [&'static str],
+    /// Whether calls pass the filter of the engine; none says what the engine does by itself.
+    pub seccomp: Option<bool>,
+    /// Processors' worth of time.
+    pub cpu_limit: Option<f64>,
+    pub cpuset: Option<&'a str>,
+    /// Bytes.
+    pub memory: Option<u64>,
+}
+
+/// How a container is started, in the foreground.
+pub(super) struct Prepared {
+    pub command: Command,
+    /// What removes it, if it is not gone with the command.
+    pub keep: Option<Keep>,
+}
+
+/// A program that starts containers.
+pub(super) trait Engine: Sync {
+    fn name(&self) -> &'static str;
+
+    fn title(&self) -> &'static str;
+
+    /// Debian's package that has the program, which has the engine's name.
+    fn package(&self) -> &'static str;
+
+    /// Where files are unless it is asked for.
+    fn files(&self) -> Files;
+
+    /// Whether it does what these settings of a container ask for: by name.
+    fn has(&self, setting: &str) -> bool;
+
+    fn versions(&self) -> Vec<(String, String)>;
+
+    /// # Errors
+    /// When it cannot start this container, or any.
+    fn prepare(&self, asked: &Asked<'_>) -> Result<Prepared, Error>;
+
+    /// Seconds that starting and ending a container takes, about.
+    fn starting(&self) -> f64;
+
+    /// Ends what served several containers.
+    fn end(&self) {}
+}

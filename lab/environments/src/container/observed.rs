@@ -1,0 +1,84 @@
+//! What is in force for a container, read from this machine's view of the process in it.
+
+use kizami_recording::folder::Effective;
+use kizami_settings::{Root, Settings, field, system};
+
+use super::engine::SCRATCH;
+
+/// The settings of a container that holds `process`, compared with those that were asked for.
+pub(super) fn observed(process: u32, asked: &Settings) -> Vec<(String, Effective)> {
+    let root = Root::machine();
+    let read = |file: &str| root.read(&format!("proc/{process}/{file}")).map_err(|e| e.to_string());
+    let mut found = vec![
+        ("files_on", read("mountinfo").and_then(|table| files(&table))),
+        ("seccomp", read("status").and_then(|status| seccomp(&status))),
+    ];
+    let limits = system::limits_of(&root, process);
+    let limits = [("cpu_limit", limits.processors), ("cpuset", limits.cpuset), ("memory_limit", limits.memory)];
+    let asked_for = limits.into_iter().filter(|(name, _)| asked.get(name).is_some());
+    found.extend(asked_for.map(|(name, value)| (name, value.map(|value| (value, String::new())))));
+    found.into_iter().map(|(name, read)| (name.to_owned(), compared(asked.get(name), read))).collect()
+}
+
+fn compared(asked: Option<&str>, read: Result<(String, String), String>) -> Effective {
+    let (value, why) = read.unwrap_or_else(|why| ("unknown".into(), format!("it cannot be read: {why}")));
+    let as_requested = asked.is_none_or(|asked| asked == value);
+    let why = match asked {
+        Some(asked) if !as_requested && why.is_empty() => format!("{asked} was asked for and did not take effect"),
+        _ => why,
+    };
+    Effective { value, as_requested, why }
+}
+
+/// The file system under [`SCRATCH`]: one that is mounted there, or that of the root.
+fn files(table: &str) -> Result<(String, String), String> {
+    let mounts = table.lines().filter_map(|line| {
+        let (mount, kind) = line.split_once(" - ")?;
+        Some((mount.split(' ').nth(4)?, kind.split(' ').next()?))
+    });
+    // The last one lies above the others.
+    let under = mounts.filter(|(point, _)| [SCRATCH, "/"].contains(point)).max_by_key(|(point, _)| point.len());
+    match under {
+        Some((_, kind @ ("overlay" | "tmpfs"))) => Ok((kind.to_owned(), String::new())),
+        Some((SCRATCH, kind)) => Ok(("bind".into(), format!("a folder of the host on {kind}"))),
+        Some((_, kind)) => Ok((kind.to_owned(), "the root file system of the container".into())),
+        None => Err("its mounts do not tell".into()),
+    }
+}
+
+fn seccomp(status: &str) -> Result<(String, String), String> {
+    match field(status, "Seccomp") {
+        Some("0") => Ok(("off".into(), String::new())),
+        Some("2") => {
+            let filters = field(status, "Seccomp_filters").unwrap_or("some");
+            Ok(("on".into(), format!("filters in force: {filters}")))
+        }
+        other => Err(format!("the kernel says Seccomp {}", other.unwrap_or("nothing"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_where_the_innermost_mount_is() {
+        let root = "1 0 0:40 / / rw - overlay overlay rw,lowerdir=/a\n";
+        let on = |more: &str| files(&format!("{root}{more}")).map(|(value, _)| value);
+        assert_eq!(on(""), Ok("overlay".into()));
+        assert_eq!(on("2 1 254:0 /x /scratch rw - ext4 /dev/vda rw\n"), Ok("bind".into()));
+        assert_eq!(on("2 1 0:41 / /scratch rw - tmpfs tmpfs rw\n"), Ok("tmpfs".into()));
+        assert_eq!(on("2 1 0:41 / /dev rw - tmpfs tmpfs rw\n"), Ok("overlay".into()));
+        assert!(files("").is_err());
+    }
+
+    #[test]
+    fn what_did_not_take_effect_is_told() {
+        let read = |value: &str| Ok((value.to_owned(), String::new()));
+        let off = compared(Some("off"), read("on"));
+        assert!(!off.as_requested && off.why.contains("did not take effect"), "{off:?}");
+        assert!(compared(None, read("on")).as_requested);
+        assert_eq!(seccomp("Seccomp:\t2\nSeccomp_filters:\t1\n"), Ok(("on".into(), "filters in force: 1".into())));
+        assert!(seccomp("").is_err());
+    }
+}

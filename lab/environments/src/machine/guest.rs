@@ -1,0 +1,89 @@
+//! The image that guests boot: Debian's kernel, the modules that reach the lab, and the probe as their agent.
+//!
+//! It is made once for the same kernel and programs, and kept in the user's cache.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use image::{Kernel, Plan, Recipe};
+
+use crate::error::Error;
+use crate::locate::{self, LINUX_PROBE};
+
+/// The first process of a guest.
+const INIT: &str = "static/kizami-init";
+/// The folder beside this program with kernels of Debian, as packages.
+const KERNELS: &str = "kernels";
+/// What a guest needs to reach the lab. What its kernel has in itself is left out when the image is made.
+const MODULES: [&str; 2] = ["virtio_pci", "virtio_console"];
+const STEPS: [&str; 4] =
+    ["mount debugfs debugfs /sys/kernel/debug", "up lo", "name kizami", "run /bin/kizami-probe guest"];
+
+/// What a monitor starts.
+#[derive(Debug, Clone)]
+pub(super) struct Guest {
+    pub kernel: PathBuf,
+    pub initramfs: PathBuf,
+}
+
+/// The newest of the kernel packages that lie beside this program.
+pub(super) fn kernel_package() -> Result<PathBuf, String> {
+    let missing = || "there is no kernel for a guest: ./x setup environments fetches Debian's".to_owned();
+    let folder = locate::folder(KERNELS).ok_or_else(missing)?;
+    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let packages =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "deb"));
+    packages.max_by_key(|path| fs::metadata(path).and_then(|about| about.modified()).ok()).ok_or_else(missing)
+}
+
+impl Guest {
+    /// The image with the kernel of `package`.
+    pub(super) fn of(package: &Path) -> Result<Self, Error> {
+        let failed = |doing: &str, path: &Path| Error::os(format!("{doing} {}", path.display()));
+        let programs = [INIT, LINUX_PROBE].map(locate::ours);
+        let [init, probe] = programs;
+        let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
+        let mut hasher = DefaultHasher::new();
+        (MODULES, STEPS).hash(&mut hasher);
+        for input in [package, &init, &probe] {
+            fs::read(input).map_err(failed("read", input))?.hash(&mut hasher);
+        }
+        let folder = locate::cache().join(format!("guest-{:016x}", hasher.finish()));
+        let guest = Self { kernel: folder.join("vmlinuz"), initramfs: folder.join("initramfs.cpio") };
+        // It gets its name when all of it is there.
+        if folder.is_dir() {
+            return Ok(guest);
+        }
+        let beside = folder.with_extension(format!("new-{}", std::process::id()));
+        fs::create_dir_all(&beside).map_err(failed("make the folder", &beside))?;
+        let made = make(package, init, probe, &beside);
+        let named = made.and_then(|()| match fs::rename(&beside, &folder) {
+            Err(_) if folder.is_dir() => Ok(()),
+            named => named.map_err(failed("name the folder", &folder)),
+        });
+        let _ = fs::remove_dir_all(&beside);
+        named.map(|()| guest)
+    }
+}
+
+fn make(package: &Path, init: PathBuf, probe: PathBuf, folder: &Path) -> Result<(), Error> {
+    let failed = |e: image::Error| Error::Unusable(format!("the image of a guest could not be made: {e}"));
+    let unpacked = folder.join("kernel");
+    let kernel = Kernel::unpack(package, &unpacked).map_err(failed)?;
+    let steps = STEPS.join("\n");
+    let recipe = Recipe {
+        kernel,
+        init,
+        modules: MODULES.map(str::to_owned).to_vec(),
+        files: BTreeMap::from([("bin/kizami-probe".to_owned(), probe)]),
+        steps: Plan::parse(&steps).map_err(|e| Error::Unusable(e.to_string()))?.0,
+    };
+    let made = recipe.make().map_err(failed)?;
+    let [image, archive] = ["vmlinuz", "initramfs.cpio"].map(|name| folder.join(name));
+    fs::copy(&recipe.kernel.image, &image).map_err(Error::os(format!("write {}", image.display())))?;
+    fs::write(&archive, &made.bytes).map_err(Error::os(format!("write {}", archive.display())))?;
+    fs::remove_dir_all(&unpacked).map_err(Error::os(format!("remove {}", unpacked.display())))
+}

@@ -1,0 +1,14 @@
+//! Virtual machines: the probe on a kernel of its own, on a machine that a monitor makes.
+//!
+//! A machine is booted once for the trials of a run that ask for the same one, and paused between them: each trial has a
+//! fresh process in it. Samples go into memory that the machine was given and the lab has mapped too, so that they
+//! outlive a guest that panics or hangs.
+
+mod guest;
+mod qemu;
+mod qmp;
+mod session;
+
+pub use qemu::Qemu;
+
+pub static QEMU: Qemu = Qemu::new();

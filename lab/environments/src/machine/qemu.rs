@@ -1,0 +1,335 @@
+//! QEMU: a PC, on the processor where the kernel of this machine lends it (KVM), emulated otherwise.
+//!
+//! A `/dev/kvm` that opens does not tell that a kernel comes up with it: that is tried, once. Where none does within
+//! [`KVM_PATIENCE`], the machine is emulated, and labelled so.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use kizami_protocol::{Arena, PartSize, ToGuest};
+use kizami_recording::folder::Effective;
+use kizami_recording::quantity::Quantity;
+use kizami_settings::{Scope, Setting, Settings};
+use kizami_workloads::{Machine as Processors, Params, Workload};
+
+use super::guest::{Guest, kernel_package};
+use super::session::{Hello, InGuest, Session};
+use crate::environment::{Environment, Job, Place};
+use crate::error::Error;
+use crate::launch::{self, Listener, Started};
+use crate::locate::{self, LINUX_PROBE};
+use crate::probe;
+
+const PROGRAM: &str = "qemu-system-x86_64";
+/// How long a guest may take to come up: emulated, on a machine that does other things too.
+const PATIENCE: Duration = Duration::from_secs(90);
+const KVM_PATIENCE: Duration = Duration::from_secs(10);
+/// The memory for arenas is a region of a PCI device: its size is a power of two. No machine is given less.
+const LEAST_REGION: u64 = 64 << 20;
+/// So many machines are kept, paused, for what else asks for them.
+const KEPT: usize = 4;
+const MEMORY: u64 = 512 << 20;
+
+/// See the module.
+pub struct Qemu {
+    /// The machines of this run, the last used last.
+    machines: Mutex<Vec<Machine>>,
+    kvm: OnceLock<Result<(), String>>,
+    tried: OnceLock<Result<(), String>>,
+}
+
+struct Machine {
+    /// The settings of a machine that were asked for.
+    asked: Settings,
+    region: File,
+    bytes: u64,
+    booted: Option<Booted>,
+}
+
+#[derive(Clone)]
+struct Booted {
+    session: Arc<Mutex<Session>>,
+    hello: Hello,
+    observed: Vec<(String, Effective)>,
+}
+
+impl Booted {
+    fn is_alive(&self) -> bool {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).is_alive()
+    }
+}
+
+impl Qemu {
+    pub(super) const fn new() -> Self {
+        Self { machines: Mutex::new(Vec::new()), kvm: OnceLock::new(), tried: OnceLock::new() }
+    }
+
+    fn machines(&self) -> MutexGuard<'_, Vec<Machine>> {
+        self.machines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a kernel comes up on the processor.
+    fn kvm(&self) -> Result<(), String> {
+        self.kvm.get_or_init(try_kvm).clone()
+    }
+
+    fn accelerator(&self, asked: &Settings) -> &'static str {
+        match (asked.get("accel"), asked.get("icount")) {
+            (Some("kvm"), _) => "kvm",
+            (Some(_), _) => "tcg",
+            (None, Some(icount)) if icount != "off" => "tcg",
+            (None, _) if self.kvm().is_ok() => "kvm",
+            (None, _) => "tcg",
+        }
+    }
+
+    /// Makes room for a machine as `asked`, with memory for arenas of so many bytes; it is the last of the machines then.
+    fn make_room(&self, asked: &Settings, bytes: u64) -> io::Result<MutexGuard<'_, Vec<Machine>>> {
+        let mut machines = self.machines();
+        match machines.iter().position(|machine| machine.asked == *asked) {
+            Some(index) if machines[index].bytes >= bytes => {
+                let machine = machines.remove(index);
+                machines.push(machine);
+                return Ok(machines);
+            }
+            Some(index) => drop(machines.remove(index)),
+            None if machines.len() == KEPT => drop(machines.remove(0)),
+            None => {}
+        }
+        let bytes = bytes.next_power_of_two().max(LEAST_REGION);
+        machines.push(Machine { asked: asked.clone(), region: Arena::region(bytes)?, bytes, booted: None });
+        Ok(machines)
+    }
+
+    /// The last of the machines, up.
+    fn booted(&self, machines: &mut [Machine], interrupt: &AtomicBool) -> Result<Booted, Error> {
+        let machine = machines.last_mut().ok_or_else(|| Error::Unusable("no machine was made".into()))?;
+        if let Some(booted) = machine.booted.as_ref().filter(|booted| booted.is_alive()) {
+            return Ok(booted.clone());
+        }
+        machine.booted = None;
+        let accelerator = self.accelerator(&machine.asked);
+        let booted = boot(&machine.asked, accelerator, &machine.region, machine.bytes, PATIENCE, interrupt)?;
+        machine.booted = Some(booted.clone());
+        Ok(booted)
+    }
+}
+
+impl Environment for Qemu {
+    fn name(&self) -> &'static str {
+        "qemu"
+    }
+
+    fn title(&self) -> &'static str {
+        "a virtual machine of QEMU with Debian's kernel"
+    }
+
+    fn emulated(&self, settings: &Settings) -> bool {
+        self.accelerator(&settings.of(Scope::Machine)) == "tcg"
+    }
+
+    fn available(&self) -> Result<(), String> {
+        locate::program(PROGRAM, "qemu-system-x86")?;
+        kernel_package()?;
+        locate::ours(LINUX_PROBE).map(drop)
+    }
+
+    fn starts_first(&self) -> bool {
+        true
+    }
+
+    fn tried(&self, interrupt: &AtomicBool) -> Result<(), String> {
+        let try_it = || {
+            let mut machines = self.make_room(&Settings::default(), LEAST_REGION).map_err(|e| e.to_string())?;
+            self.booted(&mut machines, interrupt).map(drop).map_err(|e| e.to_string())
+        };
+        self.tried.get_or_init(try_it).clone()
+    }
+
+    fn does(&self, workload: &Workload) -> bool {
+        probe::does(workload)
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), String> {
+        probe::supports(params)
+    }
+
+    fn has(&self, setting: &Setting) -> bool {
+        matches!(setting.scope, Scope::Process | Scope::Machine)
+    }
+
+    fn machine(&self, settings: &Settings, host: &Processors) -> Processors {
+        Processors { cpus: (0..processors(settings, host.cpus.len())).collect() }
+    }
+
+    fn starting(&self) -> f64 {
+        0.3
+    }
+
+    fn versions(&self) -> Vec<(String, String)> {
+        let program = locate::program(PROGRAM, "qemu-system-x86").ok();
+        let said = program.and_then(|path| locate::version(&path, &["--version"]));
+        let machines = self.machines();
+        let booted = machines.iter().find_map(|machine| machine.booted.as_ref());
+        let fact = |booted: &Booted, name: &str| booted.hello.facts.get(name).cloned().unwrap_or_default();
+        let guest = booted.map(|booted| {
+            let [kernel, preemption, clock] = ["kernel", "preemption", "clock_source"].map(|name| fact(booted, name));
+            format!("Linux {kernel}, preemption {preemption}, clock source {clock}")
+        });
+        let named = |name: &str, value: Option<String>| value.map(|value| (name.to_owned(), value));
+        named(PROGRAM, said).into_iter().chain(named("guest", guest)).collect()
+    }
+
+    fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
+        let machines = self.make_room(&job.settings.of(Scope::Machine), Arena::bytes(sizes)?)?;
+        let machine = machines.last().ok_or_else(|| io::Error::other("no machine was made"))?;
+        Arena::create_in(&machine.region, sizes)
+    }
+
+    fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
+        let booted = self.booted(&mut self.machines(), place.interrupt)?;
+        let size = |part| (place.arena.columns(part), place.arena.capacity(part));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let asked = ToGuest::Start {
+            request: probe::request(job, place, Path::new("")),
+            unix_nanoseconds: now.as_nanos() as u64,
+            parts: (!booted.hello.shared).then(|| (0..place.arena.parts()).map(size).collect()),
+        };
+        let reports = booted.session.lock().unwrap_or_else(PoisonError::into_inner).start(&asked)?;
+        let mut started = Started::of(reports, Box::new(InGuest(Arc::clone(&booted.session))));
+        started.read_back = Some(Box::new(move |_| booted.observed.clone()));
+        Ok(started)
+    }
+
+    fn end(&self) {
+        self.machines().clear();
+    }
+}
+
+impl std::fmt::Debug for Qemu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Qemu")
+    }
+}
+
+/// Boots a kernel with KVM. That none came up is kept until this machine is started anew: each try takes the whole patience.
+fn try_kvm() -> Result<(), String> {
+    File::options().read(true).write(true).open("/dev/kvm").map_err(|e| format!("/dev/kvm: {e}"))?;
+    let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let kept = locate::cache().join("no-kvm");
+    if fs::read_to_string(&kept).is_ok_and(|kept| kept == boot_id) {
+        return Err("no kernel came up with it since this machine was started".into());
+    }
+    let region = Arena::region(LEAST_REGION).map_err(|e| e.to_string())?;
+    let (asked, never) = (Settings::default(), AtomicBool::new(false));
+    let booted = boot(&asked, "kvm", &region, LEAST_REGION, KVM_PATIENCE, &never);
+    if booted.is_err() {
+        // Where it cannot be kept, it is tried again.
+        let _ = fs::write(&kept, boot_id);
+    }
+    booted.map(drop).map_err(|e| e.to_string())
+}
+
+fn processors(asked: &Settings, host: usize) -> usize {
+    asked.get("vm_cpus").and_then(|value| value.parse().ok()).unwrap_or(host)
+}
+
+/// Starts a machine and waits until it is up; it is paused then.
+fn boot(
+    asked: &Settings,
+    accelerator: &str,
+    region: &File,
+    bytes: u64,
+    patience: Duration,
+    interrupt: &AtomicBool,
+) -> Result<Booted, Error> {
+    let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?)?;
+    let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
+    let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
+    let descriptors = [region.as_fd(), port_there.as_fd(), control_there.as_fd()];
+    let ignored: Listener = Box::new(|mut stdout, _| {
+        let _ = io::copy(&mut stdout, &mut io::sink());
+    });
+    let monitor = launch::start(command(asked, accelerator, &guest, bytes)?, &descriptors, ignored, || {})?;
+    drop((port_there, control_there));
+    let mut session = Session::new(monitor, port, control)?;
+    let hello = session.boot(patience, interrupt)?;
+    session.pause()?;
+    let observed = observed(asked, &mut session, &hello);
+    Ok(Booted { session: Arc::new(Mutex::new(session)), hello, observed })
+}
+
+/// The command line. The child has the memory for arenas, the port and the control as its descriptors 3, 4 and 5; what the
+/// console says comes on its standard error.
+fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Result<Command, Error> {
+    let mut command = Command::new(locate::program(PROGRAM, "qemu-system-x86").map_err(Error::Unusable)?);
+    command.stdin(Stdio::null());
+    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+    command.args(["-machine", asked.get("machine").unwrap_or("pc"), "-accel", accelerator]);
+    // Some processors lack a register that this would read.
+    command.args(["-cpu", if accelerator == "kvm" { "host,arch-capabilities=off" } else { "max" }]);
+    command.args(["-smp", &processors(asked, kizami_settings::cpus::allowed().len()).to_string()]);
+    let memory = asked.number("vm_memory", Quantity::Size).unwrap_or(MEMORY);
+    command.args(["-m", &format!("{}M", memory >> 20)]);
+    if let Some(shift) = asked.get("icount").filter(|value| *value != "off") {
+        command.args(["-icount", &format!("shift={shift},sleep=off")]);
+    }
+    command.arg("-kernel").arg(&guest.kernel).arg("-initrd").arg(&guest.initramfs);
+    // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is.
+    let clock = if accelerator == "tcg" { "tsc=reliable" } else { "" };
+    let more = asked.get("kernel_args").unwrap_or("");
+    let words = ["console=ttyS0 quiet panic=-1", clock, more].map(str::trim);
+    let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
+    command.args(["-append", &words.join(" ")]);
+    command.args(["-object", &format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={bytes},share=on")]);
+    command.args(["-device", "ivshmem-plain,memdev=arena", "-device", "virtio-serial-pci"]);
+    command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
+    command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
+    command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
+    Ok(command)
+}
+
+/// What is in force, as the monitor and the guest say it.
+fn observed(asked: &Settings, session: &mut Session, hello: &Hello) -> Vec<(String, Effective)> {
+    let fact = |name: &str| hello.facts.get(name).map_or("", String::as_str);
+    let accelerator = session.ask("query-kvm", "enabled").and_then(|enabled| enabled.as_bool());
+    let accelerator = accelerator.map(|kvm| if kvm { "kvm" } else { "tcg" }.to_owned());
+    let memory = session.ask("query-memory-size-summary", "base-memory").and_then(|bytes| bytes.as_u64());
+    let board = [("Q35", "q35"), ("i440FX", "pc")].into_iter().find(|(word, _)| fact("machine").contains(word));
+    let there: Vec<_> = fact("command_line").split_whitespace().collect();
+    let words = asked.get("kernel_args").map(|asked| {
+        let in_force: Vec<_> = asked.split_whitespace().filter(|word| there.contains(word)).collect();
+        in_force.join(" ")
+    });
+    let found = [
+        ("accel", accelerator),
+        ("machine", board.map(|(_, name)| name.to_owned())),
+        ("vm_cpus", Some(hello.cpus.len().to_string())),
+        ("vm_memory", memory.map(|bytes| Quantity::Size.write(bytes))),
+        ("kernel_args", words),
+        ("icount", asked.get("icount").map(str::to_owned)),
+    ];
+    let effective = |(name, value): (&str, Option<String>)| {
+        let asked = asked.get(name);
+        let known = value.is_some();
+        let value = value.unwrap_or_else(|| "unknown".into());
+        let as_requested = asked.is_none_or(|asked| asked == value);
+        let why = match asked {
+            Some(asked) if !as_requested => format!("{asked} was asked for and did not take effect"),
+            _ => String::new(),
+        };
+        (known || asked.is_some()).then(|| (name.to_owned(), Effective { value, as_requested, why }))
+    };
+    let facts = ["kernel", "preemption", "clock_source"].into_iter().filter(|name| !fact(name).is_empty());
+    let facts = facts.map(|name| {
+        (name.to_owned(), Effective { value: fact(name).to_owned(), as_requested: true, why: "of the guest".into() })
+    });
+    found.into_iter().filter_map(effective).chain(facts).collect()
+}

@@ -1,0 +1,64 @@
+//! Probes in Rust: the request that they read, and their start as children of the lab. And what those for Linux do,
+//! wherever their process is.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use kizami_protocol::Request;
+use kizami_settings::{Scope, Settings, process};
+use kizami_workloads::{Params, Part, Workload};
+
+use crate::environment::{Job, Place};
+use crate::error::Error;
+use crate::launch::{self, Started};
+
+/// What a probe is asked to do. Its folder for files is `scratch`, as the probe sees it.
+pub(crate) fn request(job: &Job, place: &Place<'_>, scratch: &Path) -> Request {
+    Request {
+        workload: job.workload().name.to_owned(),
+        params: job.params.written(),
+        settings: job.settings.of(Scope::Process).written(),
+        columns: place.parts.iter().map(Part::column_names).collect(),
+        scratch: scratch.to_owned(),
+    }
+}
+
+/// The same as text.
+pub(crate) fn written(request: &Request) -> Result<Vec<u8>, Error> {
+    // Of all that it holds, a path alone may be what JSON cannot write.
+    let folder = request.scratch.display();
+    serde_json::to_vec(request)
+        .map_err(|_| Error::Unusable(format!("the folder {folder} is no text: choose another with --out")))
+}
+
+/// Starts `command`, which is such a probe, as a child that inherits the arena.
+pub(crate) fn start(mut command: Command, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
+    command.stdin(Stdio::piped());
+    let request = written(&request(job, place, place.scratch))?;
+    let lines = Box::new(launch::report_lines);
+    // The probe applies its settings itself; only joining a group has to come before it has memory of its own.
+    let joining = process::InChild::new(&Settings::default()).joining(place.cgroup);
+    let mut started = launch::start(command, &[place.arena.descriptor()], lines, move || joining.apply())?;
+    if let Some(mut stdin) = started.stdin.take() {
+        // A probe that is gone already says why in its reports and exit status.
+        let _ = stdin.write_all(&request);
+    }
+    Ok(started)
+}
+
+/// Whether a Linux process does `workload`.
+pub(crate) fn does(workload: &Workload) -> bool {
+    workload.linux.is_some()
+}
+
+/// Whether a Linux process does its workload with these parameters.
+pub(crate) fn supports(params: &Params) -> Result<(), String> {
+    match params.written().get("lang").map(String::as_str) {
+        None | Some("native") => Ok(()),
+        Some(_) => {
+            Err("a Linux process runs the native language only: set lang = \"native\", or use the environment beam"
+                .into())
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Containers: the same probe in each that works here, and nothing of them left, however the run ends.
+
+use std::fs;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::Value;
+
+use crate::harness::{Lab, Left, is_root, processes, recorded, series_in, skipped, trials};
+
+const ENGINES: [&str; 4] = ["bwrap", "runc", "docker", "podman"];
+
+/// The engines with which a container really started here; the others are named as skipped, with the reason.
+fn working(test: &str) -> Vec<&'static str> {
+    let works = |name: &&str| {
+        let environment = kizami_environments::find(name).expect("it is in the list");
+        let tried = environment.available().and_then(|()| environment.tried(&AtomicBool::new(false)));
+        environment.end();
+        if let Err(why) = &tried {
+            skipped(&format!("kizami: {test} in {name}: {why}"));
+        }
+        tried.is_ok()
+    };
+    ENGINES.into_iter().filter(works).collect()
+}
+
+fn of<'r>(recording: &'r Value, environment: &str) -> &'r Value {
+    series_in(recording, environment).first().copied().unwrap_or_else(|| panic!("no series in {environment}"))
+}
+
+#[test]
+fn the_same_probe_runs_in_every_container_that_works_here() {
+    let lab = Lab::new();
+    let engines = working("the same probe");
+    let before = Left::now();
+    let all = [&["host"], engines.as_slice()].concat().join(",");
+    lab.kizami(&["run", "syscall", "--wait", "--environment", &all, "--trials", "1", "--set", "samples=2000"])
+        .succeeded();
+    before.again();
+    let recording = recorded(&lab.recording());
+    let host = &of(&recording, "host")["trials"][0];
+    assert!(host["facts"]["program_crc32"].is_number(), "{host}");
+    for engine in engines {
+        let trial = &of(&recording, engine)["trials"][0];
+        assert_eq!((&trial["outcome"], &trial["rows"]), (&host["outcome"], &host["rows"]), "{engine}: {trial}");
+        assert_eq!(trial["facts"]["program_crc32"], host["facts"]["program_crc32"], "{engine}");
+        let default = if engine == "bwrap" { "bind" } else { "overlay" };
+        assert_eq!(trial["effective"]["files_on"]["value"], default, "{engine}: {trial}");
+        let filter = if ["docker", "podman"].contains(&engine) { "on" } else { "off" };
+        assert_eq!(trial["effective"]["seccomp"]["value"], filter, "{engine}: {trial}");
+    }
+}
+
+#[test]
+fn what_is_asked_of_a_container_is_in_force_in_it() {
+    let lab = Lab::new();
+    let engines = working("settings");
+    for engine in engines {
+        let mut asked = vec![("files_on", "tmpfs"), ("timer_slack", "1ms")];
+        if engine != "bwrap" {
+            asked.extend([("memory_limit", "64MiB"), ("cpu_limit", "0.5"), ("cpuset", "0")]);
+        }
+        if ["docker", "podman"].contains(&engine) {
+            asked.push(("seccomp", "off"));
+        }
+        if is_root() {
+            asked.extend([("lock_memory", "true"), ("nice", "-5")]);
+        }
+        let set: Vec<_> =
+            asked.iter().flat_map(|(name, value)| ["--set".to_owned(), format!("{name}={value}")]).collect();
+        let set: Vec<_> = set.iter().map(String::as_str).collect();
+        let run = ["run", "syscall", "--wait", "--environment", engine, "--trials", "1", "--out", engine];
+        lab.kizami(&[&run[..], &["--set", "samples=1000"], &set].concat()).succeeded();
+        let recording = recorded(&lab.path().join(engine));
+        let trial = &of(&recording, engine)["trials"][0];
+        for (name, value) in asked {
+            let effective = &trial["effective"][name];
+            assert_eq!(
+                (&effective["value"], &effective["as_requested"]),
+                (&value.into(), &true.into()),
+                "{engine}: {name}: {trial}"
+            );
+        }
+    }
+}
+
+#[test]
+fn files_are_where_it_is_asked_for() {
+    let lab = Lab::new();
+    for engine in working("files") {
+        let places: &[&str] = if engine == "bwrap" { &["bind", "tmpfs"] } else { &["overlay", "bind", "tmpfs"] };
+        let set = format!("files_on={}", places.join(","));
+        let run = ["run", "fcntl-lock", "--wait", "--environment", engine, "--trials", "1", "--out", engine];
+        lab.kizami(&[&run[..], &["--set", &set]].concat()).succeeded();
+        let recording = recorded(&lab.path().join(engine));
+        for series in recording["series"].as_array().expect("series") {
+            let trial = &series["trials"][0];
+            assert_eq!(trial["effective"]["files_on"]["value"], series["requested"]["files_on"], "{engine}: {trial}");
+            assert_eq!(trial["outcome"], "complete", "{engine}: {trial}");
+        }
+    }
+    let refused = lab.kizami(&["run", "syscall", "--wait", "--environment", "bwrap", "--set", "files_on=overlay"]);
+    assert!(refused.status.code() != Some(0), "{refused}");
+    lab.kizami(&["run", "syscall", "--wait", "--set", "files_on=overlay"]).ended_with(2).says(&["files_on"]);
+}
+
+#[test]
+fn a_probe_that_is_killed_in_its_container_keeps_its_rows() {
+    let lab = Lab::new();
+    for engine in working("a probe that is killed") {
+        let before = Left::now();
+        let out = format!("killed-{engine}");
+        let mut run =
+            lab.start(&["run", "wakeup", "--wait", "--environment", engine, "--set", "cycles=100000", "--out", &out]);
+        let rows = run.wait_for_rows(20);
+        let is_probe = |pid: i32| {
+            fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.starts_with(b"/probe\0connect\0"))
+        };
+        let probe = run.wait_for("a probe", || processes().into_iter().map(|p| p.pid).find(|&pid| is_probe(pid)));
+        // SAFETY: the call takes numbers; the process was found to be the probe.
+        unsafe { libc::kill(probe, libc::SIGKILL) };
+        run.end().ended_with(1).says(&[&format!("wakeup in {engine}"), "signal 9"]);
+        let trials = trials(&lab.show(&lab.path().join(&out)));
+        assert!(trials.iter().any(|(_, kept, outcome)| *kept >= rows && outcome["failed"].is_string()), "{trials:?}");
+        before.again();
+    }
+}
+
+#[test]
+fn nothing_of_a_container_outlives_its_run() {
+    for engine in working("interrupts") {
+        for signal in [libc::SIGINT, libc::SIGKILL] {
+            let lab = Lab::new();
+            let before = Left::now();
+            let mut run = lab.start(&["run", "wakeup", "--wait", "--environment", engine, "--set", "cycles=100000"]);
+            run.wait_for_rows(20);
+            if signal == libc::SIGINT {
+                run.signal_group(signal)
+            } else {
+                run.signal(signal)
+            }
+            let ended = run.end();
+            assert!(signal == libc::SIGKILL || ended.status.code() == Some(130), "{ended}");
+            before.again();
+            let rows: u64 = trials(&lab.show(&lab.recording())).iter().map(|trial| trial.1).sum();
+            assert!(signal == libc::SIGKILL || rows >= 20, "{rows} rows");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What the lab and the agent in a virtual machine say to each other, one message in a frame, as JSON.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::messages::{Report, Request};
+
+/// Raised with every change of these messages: an agent of another version is refused.
+pub const VERSION: u32 = 1;
+
+/// From the lab.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToGuest {
+    /// Starts a probe. The clock of the guest is set first. Without `parts` the arena lies in the memory that the machine
+    /// was given; otherwise the agent makes one with room for these columns and rows, and sends the rows.
+    Start { request: Request, unix_nanoseconds: u64, parts: Option<Vec<(usize, u64)>> },
+    /// The probe should end early.
+    Stop {},
+}
+
+/// From the agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FromGuest {
+    /// It is up.
+    Hello {
+        version: u32,
+        /// The processors on which a probe may run.
+        cpus: Vec<usize>,
+        /// Whether the memory for arenas was found.
+        shared: bool,
+        /// What the machine is, by the names under which a recording describes one.
+        facts: BTreeMap<String, String>,
+    },
+    /// What the probe reports.
+    Report(Report),
+    /// The probe has ended: how, in words, and the end of what it wrote to its standard error.
+    Ended { how: String, said: String },
+}
