@@ -8,9 +8,8 @@ use std::process::{Command, Stdio};
 /// runs wherever there is a kernel.
 pub const LINUX_PROBE: &str = "static/kizami-probe";
 
-/// What builds a program whose name is not that of its package, or is not built by cargo alone.
-const BUILDERS: [(&str, &str); 4] = [
-    (LINUX_PROBE, "lab/probes/linux/build"),
+/// What builds a program whose name is not that of its package.
+const BUILDERS: [(&str, &str); 3] = [
     ("kizami-rtos", "cargo build -p kizami-rtos-probe"),
     ("rtos-inspect", "cargo build -p kizami-rtos-inspect"),
     ("libkizami_beam_native.so", "cargo build -p kizami-beam-native"),
@@ -22,8 +21,11 @@ pub fn ours(name: &str) -> Result<PathBuf, String> {
     let folders = running.ancestors().skip(1).take(2);
     folders.map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
         let folder = running.parent().unwrap_or(Path::new("?"));
-        let builder = BUILDERS.iter().find(|(program, _)| *program == name).map(|(_, builder)| (*builder).to_owned());
-        let builder = builder.unwrap_or_else(|| format!("cargo build -p {name}"));
+        let builder = match BUILDERS.iter().find(|(program, _)| *program == name) {
+            Some((_, builder)) => (*builder).to_owned(),
+            None if name.starts_with("static/") => format!("lab/probes/linux/build {}", folder.display()),
+            None => format!("cargo build -p {name}"),
+        };
         format!(
             "{name} is not beside this program in {}: {builder} builds it, as ./x does for a run that needs it",
             folder.display()

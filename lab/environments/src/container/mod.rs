@@ -6,14 +6,14 @@
 //! Each engine is a file here: the command that starts a container, and what removes it.
 
 mod bwrap;
-mod container;
 mod docker;
 mod engine;
+mod environment;
 mod observed;
 mod runc;
 mod socket;
 
-use container::Container;
+use environment::Container;
 
 pub static BWRAP: Container = Container::of(&bwrap::Bwrap);
 pub static RUNC: Container = Container::of(&runc::Runc);

@@ -261,7 +261,7 @@ fn read(mut port: UnixStream, shared: &Shared) {
 
 /// Takes what is whole; why the guest cannot be listened to any more, if it is so.
 fn take(decoder: &mut Decoder, shared: &Shared) -> Option<String> {
-    while let Some(received) = decoder.next() {
+    while let Some(received) = decoder.received() {
         let message = match received {
             Received::Frame(content) => serde_json::from_slice::<FromGuest>(&content),
             Received::Lost(frames) => return Some(format!("{frames} messages of the guest were lost")),

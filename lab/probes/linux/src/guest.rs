@@ -252,7 +252,7 @@ fn read_frames(mut port: File, events: &Sender<Event>) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return over(format!("the port cannot be read: {e}")),
         }
-        while let Some(received) = decoder.next() {
+        while let Some(received) = decoder.received() {
             let asked = match received {
                 Received::Frame(content) => serde_json::from_slice(&content).map_err(|e| e.to_string()),
                 Received::Lost(frames) => Err(format!("{frames} messages of the lab were lost")),

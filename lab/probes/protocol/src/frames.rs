@@ -72,7 +72,7 @@ impl Decoder {
     }
 
     /// The next thing that is whole, if there is one.
-    pub fn next(&mut self) -> Option<Received> {
+    pub fn received(&mut self) -> Option<Received> {
         if let Some(content) = self.after_gap.take() {
             return Some(Received::Frame(content));
         }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn all(decoder: &mut Decoder) -> Vec<Received> {
-        std::iter::from_fn(|| decoder.next()).collect()
+        std::iter::from_fn(|| decoder.received()).collect()
     }
 
     fn frames(contents: &[&[u8]]) -> Vec<Vec<u8>> {
@@ -180,7 +180,7 @@ mod tests {
             .take(1000)
             .collect();
             decoder.push(&garbage);
-            assert_eq!(decoder.next(), None);
+            assert_eq!(decoder.received(), None);
             assert!(decoder.buffer.len() < MARK.len() + 1000, "{}", decoder.buffer.len());
         }
         assert!(Encoder::default().frame(&vec![0; MOST + 1]).is_err());
