@@ -50,6 +50,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Show a recording as tables
     Show(Show),
+    /// Whether a periodic task would meet its deadline, in each environment and under each setting of a recording
+    Decide(Decide),
     /// Compare series, or two recordings: ratios with intervals, and whether the difference is supported
     Compare(Compare),
     /// Write samples, figures or tables in other formats
@@ -235,11 +237,37 @@ pub enum ImportFormat {
 }
 
 #[derive(Debug, Args)]
+pub struct Decide {
+    /// A recording with wake-ups of that period; the newest if left out
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub recording: Option<PathBuf>,
+
+    /// The period of the task
+    #[arg(long, value_name = "TIME")]
+    pub period: String,
+
+    /// How late a wake-up may be; take off the time that the task itself needs
+    #[arg(long, value_name = "TIME")]
+    pub deadline: String,
+
+    /// The largest share of wake-ups that may be later
+    #[arg(long, value_name = "SHARE", default_value = "1e-6", value_parser = parse_share)]
+    pub miss: f64,
+}
+
+#[derive(Debug, Args)]
 pub struct Bench {
     /// Its name; `kizami list` tells them
     pub name: String,
     #[command(flatten)]
     pub options: RunOptions,
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("it is not a share between 0 and 1, such as 1e-6 or 0.001".into()),
+    }
 }
 
 fn parse_trials(text: &str) -> Result<usize, String> {

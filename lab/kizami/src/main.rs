@@ -41,6 +41,7 @@ fn dispatch(cli: &Cli, style: &Style) -> Result<u8, Exit> {
         Command::Bench(bench) => commands::bench::bench(&bench.name, &bench.options, json, style),
         Command::Report(report) => commands::report::report(report, json, style),
         Command::Show(show) => commands::show::show(show, json, style),
+        Command::Decide(decide) => commands::decide::decide(decide, json, style),
         Command::Compare(compare) => commands::compare::compare(compare, json, style),
         Command::Export(export) => commands::export::export(export, json, style),
         Command::Import(import) => commands::import::import(import, json, style),

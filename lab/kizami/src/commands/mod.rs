@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod compare;
 pub mod completions;
+pub mod decide;
 pub mod doctor;
 pub mod export;
 pub mod import;

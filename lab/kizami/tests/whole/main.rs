@@ -7,6 +7,7 @@
 mod containers;
 mod crash;
 mod damage;
+mod decisions;
 mod disk;
 mod figures;
 mod foreign;

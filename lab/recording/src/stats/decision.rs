@@ -36,7 +36,9 @@ impl Decision {
         let interval = match deadline.interval {
             Ok(interval) => interval,
             Err(NoInterval::TooFewSamples { samples, needed }) => {
-                return Self::NotYet { times: needed as f64 / samples.max(1) as f64 };
+                // By the rule of three, as if none of them were late.
+                let needed = (needed as f64).max(3.0 / allowed);
+                return Self::NotYet { times: needed / samples.max(1) as f64 };
             }
             Err(why) => return Self::Open { why: Some(why) },
         };
@@ -59,6 +61,28 @@ impl Decision {
             Some(times) => Self::NotYet { times },
             None => Self::Open { why: None },
         }
+    }
+}
+
+/// The samples of one start, and how many of them are late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    pub samples: u64,
+    pub late: u64,
+}
+
+impl Decision {
+    /// The same, where the samples have no interval and their starts tell: fresh processes, each of which is late at least once
+    /// with at most the chance of all its samples together, however they depend on each other.
+    #[must_use]
+    pub fn or_by_starts(self, starts: &[Start], allowed: f64) -> Self {
+        if !matches!(self, Self::Open { why: Some(_) }) {
+            return self;
+        }
+        let late = starts.iter().filter(|start| start.late > 0).count();
+        let most = starts.iter().map(|start| start.samples).max().unwrap_or(0);
+        let told = late > 0 && clopper_pearson(late as f64, starts.len() as f64).low > most as f64 * allowed;
+        if told { Self::DoesNot } else { self }
     }
 }
 
@@ -141,5 +165,17 @@ mod tests {
         let drifting: Vec<u64> = (0..20_000).map(|n| n * 10).collect();
         let drifting = Deadline::of(&&drifting[..], 190_000).expect("samples");
         assert!(matches!(Decision::of(&drifting, 0.5), Decision::Open { why: Some(_) }), "{drifting:?}");
+    }
+
+    #[test]
+    fn starts_tell_where_samples_do_not() {
+        let open = Decision::Open { why: Some(NoInterval::Dependent) };
+        let starts: Vec<Start> = (0..20).map(|n| Start { samples: 100, late: u64::from(n % 2 == 0) * 7 }).collect();
+        assert_eq!(open.or_by_starts(&starts, 1e-4), Decision::DoesNot);
+        // Half of the starts have one late at least, as a share of 1 in 200 may have.
+        assert_eq!(open.or_by_starts(&starts, 5e-3), open);
+        assert_eq!(open.or_by_starts(&starts[..1], 1e-4), Decision::DoesNot, "5 % of all times, and that is 1 %");
+        assert_eq!(open.or_by_starts(&[Start { samples: 100, late: 0 }; 20], 1e-4), open);
+        assert_eq!(Decision::Meets.or_by_starts(&starts, 1e-4), Decision::Meets);
     }
 }

@@ -43,7 +43,7 @@ pub use boxplot::BoxPlot;
 pub use compare::{Comparison, Design, Incomparable, Support, Verdict, compare, compare_figures};
 pub use confidence::Confidence;
 pub use deadline::Deadline;
-pub use decision::Decision;
+pub use decision::{Decision, Start};
 pub use extreme::{Extreme, Refusal};
 pub use interval::{CONFIDENCE, Interval};
 pub use mode::Mode;
