@@ -5,6 +5,7 @@
 //! from one seed, so a table can be had again to the last digit.
 
 mod cells;
+mod decisions;
 mod kinds;
 mod others;
 mod product;
@@ -53,7 +54,7 @@ pub fn judge(kizami: &Path, scope: &Scope, progress: &(dyn Fn(usize, usize) + Sy
         .flat_map(|kind| kind.sizes.iter().map(move |&size| (kind, size)))
         .filter(|(_, size)| *size <= scope.largest)
         .collect();
-    let all = cells.len() + 3;
+    let all = cells.len() + 4;
     let done = AtomicUsize::new(0);
     let tell = || progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
     let one = |(kind, size): &(&Kind, usize)| {
@@ -68,6 +69,8 @@ pub fn judge(kizami: &Path, scope: &Scope, progress: &(dyn Fn(usize, usize) + Sy
         tell();
     }
     outcomes.extend(others::censored(&product, scope.repeats, scope.seed, folder.path())?);
+    tell();
+    outcomes.extend(decisions::decisions(&product, scope, folder.path())?);
     tell();
     Ok(told(&cells, &rows, &outcomes, scope))
 }

@@ -12,6 +12,9 @@ pub struct Product {
     pub kizami: PathBuf,
 }
 
+/// From one wake-up to the next, of those that are simulated.
+const PERIOD: &str = "1ms";
+
 /// The samples of the trials of one series.
 pub type Trials = Vec<Vec<u64>>;
 
@@ -21,6 +24,14 @@ impl Product {
         let folder = recording.display().to_string();
         let said = self.said(&["show", &folder, "--json", "--deadline", &format!("{deadline}ns")], recording)?;
         Ok(said["series"].as_array().cloned().unwrap_or_default())
+    }
+
+    /// What `kizami decide` says of each series of a recording.
+    pub fn decide(&self, recording: &Path, deadline: u64, allowed: f64) -> Result<Vec<Value>, String> {
+        let (path, deadline, allowed) = (recording.display().to_string(), format!("{deadline}ns"), allowed.to_string());
+        let args = ["decide", &path, "--json", "--period", PERIOD, "--deadline", &deadline, "--miss", &allowed];
+        let said = self.said(&args, recording)?;
+        Ok(said["decisions"].as_array().cloned().unwrap_or_default())
     }
 
     /// What `kizami compare` says of two recordings, or of two series of one.
@@ -61,7 +72,7 @@ pub fn record(folder: &Path, all: &[Trials]) -> Result<(), String> {
                 name: format!("s{number}"),
                 workload: "wakeup".into(),
                 environment: "host".into(),
-                params: BTreeMap::new(),
+                params: BTreeMap::from([("interval".to_owned(), PERIOD.to_owned())]),
                 requested: BTreeMap::new(),
                 part: String::new(),
                 columns: vec![Column::new("time", Unit::Nanoseconds)],

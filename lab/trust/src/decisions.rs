@@ -1,0 +1,68 @@
+//! Decisions about deadlines: of series that miss theirs more often, and less often, than is allowed; and of series that are too
+//! short to show it.
+
+use std::path::Path;
+
+use crate::Scope;
+use crate::kinds::{KINDS, Kind, Random};
+use crate::others::Outcome;
+use crate::product::{Product, record};
+
+/// A decision is false in so many percent of all tries at most.
+const FALSE: f64 = 5.0;
+/// The share that is allowed to be late.
+const ALLOWED: f64 = 0.01;
+/// Independent and skewed, with a heavy tail, dependent, and late in bunches.
+const OF: [&str; 5] = ["exponential", "log-normal", "AR 0.9", "many stalls", "two modes"];
+const TOGETHER: u64 = 50;
+
+/// How often decisions are false.
+///
+/// # Errors
+/// What the command did not do.
+pub fn decisions(product: &Product, scope: &Scope, folder: &Path) -> Result<Vec<Outcome>, String> {
+    let many = 10_000.min(scope.largest);
+    // Too few to show that one in a hundred is late at most: it takes 300 that are all in time.
+    let few = 280;
+    let all = [
+        ("late a quarter more often than allowed", 1.25, many, "meets", FALSE),
+        ("late twice as often as allowed", 2.0, many, "meets", FALSE),
+        ("late a fifth less often than allowed", 0.8, many, "does-not", FALSE),
+        ("late half as often as allowed", 0.5, many, "does-not", FALSE),
+        ("never late, of too few samples to show it", 0.0, few, "meets", 0.0),
+    ];
+    all.iter()
+        .map(|&(what, times, n, wrong, bound)| {
+            let mut outcome = Outcome { what: format!("decision, {what}"), made: 0, wrong: 0, bound };
+            for kind in KINDS.iter().filter(|kind| OF.contains(&kind.name)) {
+                of_kind(product, scope, folder, kind, (times, n, wrong), &mut outcome)?;
+            }
+            Ok(outcome)
+        })
+        .collect()
+}
+
+/// Series of `kind` with `n` samples, whose share of late ones is `times` what is allowed: counts those that are decided
+/// `wrong`.
+fn of_kind(
+    product: &Product,
+    scope: &Scope,
+    folder: &Path,
+    kind: &Kind,
+    (times, n, wrong): (f64, usize, &str),
+    outcome: &mut Outcome,
+) -> Result<(), String> {
+    let deadline = kind.truth.quantile(1.0 - times * ALLOWED);
+    for first in (0..scope.repeats).step_by(TOGETHER as usize) {
+        let seeds = first..scope.repeats.min(first + TOGETHER);
+        let make = |repeat| vec![(kind.make)(&mut Random::new(scope.seed.wrapping_add(repeat)), n)];
+        let recording = tempfile::tempdir_in(folder).map_err(|e| e.to_string())?;
+        let path = recording.path().join("r");
+        record(&path, &seeds.map(make).collect::<Vec<_>>())?;
+        for said in product.decide(&path, deadline, ALLOWED)? {
+            outcome.made += 1;
+            outcome.wrong += u32::from(said["decision"] == wrong);
+        }
+    }
+    Ok(())
+}
