@@ -2,6 +2,7 @@
 //!
 //! Root keeps the user namespace, because in a new one it has no right to a real-time policy. Anybody else needs a new one.
 
+use std::path::Path;
 use std::process::Command;
 
 use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED};
@@ -24,7 +25,7 @@ impl Engine for Bwrap {
         "bubblewrap"
     }
 
-    fn files(&self) -> Files {
+    fn files(&self, _: &Path) -> Files {
         Files::Bind
     }
 

@@ -66,7 +66,7 @@ impl Engine for Cli {
         self.package
     }
 
-    fn files(&self) -> Files {
+    fn files(&self, _: &Path) -> Files {
         Files::Overlay
     }
 

@@ -1,5 +1,7 @@
 //! What a container is asked to be, and what an engine makes of that.
 
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -60,6 +62,17 @@ pub(super) struct Asked<'a> {
     pub memory: Option<u64>,
 }
 
+/// Whether `folder` lies on a layer itself, as in a container: no other layer can be above it.
+pub(super) fn is_layer(folder: &Path) -> bool {
+    let Ok(path) = CString::new(folder.as_os_str().as_bytes()) else { return false };
+    // SAFETY: a path that ends in NUL; the kernel fills the structure, which is all zeros before, or refuses.
+    let (got, about) = unsafe {
+        let mut about: libc::statfs = std::mem::zeroed();
+        (libc::statfs(path.as_ptr(), &raw mut about), about)
+    };
+    got == 0 && about.f_type == libc::OVERLAYFS_SUPER_MAGIC
+}
+
 /// How a container is started, in the foreground.
 pub(super) struct Prepared {
     pub command: Command,
@@ -76,8 +89,8 @@ pub(super) trait Engine: Sync {
     /// Debian's package that has the program, which has the engine's name.
     fn package(&self) -> &'static str;
 
-    /// Where files are unless it is asked for.
-    fn files(&self) -> Files;
+    /// Where files are unless it is asked for, if this machine has those of the run in `scratch`.
+    fn files(&self, scratch: &Path) -> Files;
 
     /// Whether it does what these settings of a container ask for: by name.
     fn has(&self, setting: &str) -> bool;

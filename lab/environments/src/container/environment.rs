@@ -154,7 +154,7 @@ impl Environment for Container {
             arguments: &["connect", &format!("{SHARED}/{}", socket::NAME)],
             folder: &own,
             shared: &shared,
-            files: settings.get("files_on").and_then(Files::parse).unwrap_or(self.engine.files()),
+            files: settings.get("files_on").and_then(Files::parse).unwrap_or_else(|| self.engine.files(&scratch)),
             scratch: &scratch,
             capabilities: &capabilities,
             seccomp: settings.get("seccomp").map(|value| value == "on"),

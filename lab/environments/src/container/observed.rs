@@ -34,14 +34,17 @@ fn compared(asked: Option<&str>, read: Result<(String, String), String>) -> Effe
 fn files(table: &str) -> Result<(String, String), String> {
     let mounts = table.lines().filter_map(|line| {
         let (mount, kind) = line.split_once(" - ")?;
-        Some((mount.split(' ').nth(4)?, kind.split(' ').next()?))
+        let mut words = mount.split(' ').skip(3);
+        Some((words.next()?, words.next()?, kind.split(' ').next()?))
     });
     // The last one lies above the others.
-    let under = mounts.filter(|(point, _)| [SCRATCH, "/"].contains(point)).max_by_key(|(point, _)| point.len());
+    let under = mounts.filter(|(_, point, _)| [SCRATCH, "/"].contains(point)).max_by_key(|(_, point, _)| point.len());
     match under {
-        Some((_, kind @ ("overlay" | "tmpfs"))) => Ok((kind.to_owned(), String::new())),
-        Some((SCRATCH, kind)) => Ok(("bind".into(), format!("a folder of the host on {kind}"))),
-        Some((_, kind)) => Ok((kind.to_owned(), "the root file system of the container".into())),
+        // Of a file system of the host a folder is mounted, and of one of its own the whole.
+        Some((root, SCRATCH, kind)) if root != "/" => Ok(("bind".into(), format!("a folder of the host on {kind}"))),
+        Some((_, _, kind @ ("overlay" | "tmpfs"))) => Ok((kind.to_owned(), String::new())),
+        Some((_, SCRATCH, kind)) => Ok(("bind".into(), format!("a file system of the host, {kind}"))),
+        Some((_, _, kind)) => Ok((kind.to_owned(), "the root file system of the container".into())),
         None => Err("its mounts do not tell".into()),
     }
 }
@@ -67,6 +70,8 @@ mod tests {
         let on = |more: &str| files(&format!("{root}{more}")).map(|(value, _)| value);
         assert_eq!(on(""), Ok("overlay".into()));
         assert_eq!(on("2 1 254:0 /x /scratch rw - ext4 /dev/vda rw\n"), Ok("bind".into()));
+        assert_eq!(on("2 1 0:39 /x /scratch rw - overlay overlay rw\n"), Ok("bind".into()));
+        assert_eq!(on("2 1 0:42 / /scratch rw - overlay overlay rw\n"), Ok("overlay".into()));
         assert_eq!(on("2 1 0:41 / /scratch rw - tmpfs tmpfs rw\n"), Ok("tmpfs".into()));
         assert_eq!(on("2 1 0:41 / /dev rw - tmpfs tmpfs rw\n"), Ok("overlay".into()));
         assert!(files("").is_err());

@@ -4,12 +4,13 @@
 //! is mounted in the container alone. A runc that is killed leaves its container, so a keeper deletes it.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use kizami_protocol::Keep;
 use serde_json::{Value, json};
 
-use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED};
+use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED, is_layer};
 use crate::error::Error;
 use crate::locate;
 
@@ -29,8 +30,8 @@ impl Engine for Runc {
         "runc"
     }
 
-    fn files(&self) -> Files {
-        Files::Overlay
+    fn files(&self, scratch: &Path) -> Files {
+        if is_layer(scratch) { Files::Bind } else { Files::Overlay }
     }
 
     fn has(&self, setting: &str) -> bool {
@@ -71,10 +72,16 @@ impl Engine for Runc {
 /// The file config.json, see config.md and config-linux.md of the specification.
 fn specification(asked: &Asked<'_>) -> Result<Value, Error> {
     let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
-    let bind = |destination: &str, source: &std::path::Path, options: &[&str]| json!({ "destination": destination, "type": "bind", "source": source, "options": options });
+    let bind = |destination: &str, source: &Path, options: &[&str]| json!({ "destination": destination, "type": "bind", "source": source, "options": options });
     let files = match asked.files {
         Files::Bind => bind(SCRATCH, asked.scratch, &["bind"]),
         Files::Tmpfs => mount(SCRATCH, "tmpfs", &["mode=1777"]),
+        Files::Overlay if is_layer(asked.folder) => {
+            let folder = asked.folder.display();
+            return Err(Error::Unusable(format!(
+                "{folder} lies on an overlay, and no other can be above it: choose a folder on a disk with --out, or files_on=bind"
+            )));
+        }
         Files::Overlay => {
             let folder = asked.folder.to_str().filter(|path| !path.contains([':', ',', '\\']));
             let folder = folder.ok_or_else(|| {
