@@ -38,8 +38,10 @@ fn time(value: f64) -> String {
     Unit::Nanoseconds.value(value)
 }
 
+/// Those of a workload that say something of this machine.
 fn of<'r, 'a>(analyses: &'r [Analysis<'a>], workload: &'static str) -> impl Iterator<Item = &'r Analysis<'a>> {
-    analyses.iter().filter(move |a| a.series().workload == workload && a.summary.is_some())
+    let of_it = move |a: &&Analysis<'_>| a.series().workload == workload && !a.series().is_of_an_emulator();
+    analyses.iter().filter(of_it).filter(|a| a.summary.is_some())
 }
 
 /// The maximum, or what it is at least.

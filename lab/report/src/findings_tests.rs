@@ -30,7 +30,7 @@ fn findings(ran: &[Ran]) -> Vec<Finding> {
             part: "cpu1".into(),
             columns: vec![Column::new("time", SampleUnit::Nanoseconds)],
             operations: 1,
-            emulated: false,
+            emulated: flags == Some("emulated"),
             asked_by: Vec::new(),
             counted: false,
             trials: Vec::new(),
@@ -73,6 +73,15 @@ fn gaps_of_an_ordinary_thread_say_nothing_of_a_real_time_one() {
 
     let found = findings(&[gaps("fifo:80")]);
     assert!(about(&found, "never sleeps").meaning.starts_with("A thread under policy fifo:80 that reacts faster"));
+}
+
+#[test]
+fn what_an_emulator_measured_is_no_finding_about_this_machine() {
+    let late = |workload| Ran(workload, "other", None, vec![18_200_000, 1000], 0);
+    assert!(findings(&[late("wakeup emulated")]).is_empty());
+    let native = Ran("wakeup", "other", None, vec![1_000_000, 1000], 0);
+    let found = findings(&[late("wakeup emulated"), native]);
+    assert!(about(&found, "wakes every").headline.contains("1.00 ms late"), "{found:?}");
 }
 
 #[test]

@@ -49,8 +49,13 @@ impl Series {
 
     /// Where it was measured, as it is told beside its figures: times of an emulator are named so.
     pub fn place(&self) -> String {
-        let named = if self.emulated && !self.is_exact() { " (emulated)" } else { "" };
+        let named = if self.is_of_an_emulator() { " (emulated)" } else { "" };
         format!("{}{named}", self.environment)
+    }
+
+    /// Whether its times say nothing of a machine.
+    pub fn is_of_an_emulator(&self) -> bool {
+        self.emulated && !self.is_exact()
     }
 
     /// The number of operations that one of its values covers.
