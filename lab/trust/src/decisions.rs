@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use crate::Scope;
 use crate::kinds::{KINDS, Kind, Random};
 use crate::others::Outcome;
 use crate::product::{Product, record};
@@ -20,8 +19,13 @@ const TOGETHER: u64 = 50;
 ///
 /// # Errors
 /// What the command did not do.
-pub fn decisions(product: &Product, scope: &Scope, folder: &Path) -> Result<Vec<Outcome>, String> {
-    let many = 10_000.min(scope.largest);
+pub fn decisions(
+    product: &Product,
+    (repeats, seed): (u64, u64),
+    largest: usize,
+    folder: &Path,
+) -> Result<Vec<Outcome>, String> {
+    let many = 10_000.min(largest);
     // Too few to show that one in a hundred is late at most: it takes 300 that are all in time.
     let few = 280;
     let all = [
@@ -35,7 +39,7 @@ pub fn decisions(product: &Product, scope: &Scope, folder: &Path) -> Result<Vec<
         .map(|&(what, times, n, wrong, bound)| {
             let mut outcome = Outcome { what: format!("decision, {what}"), made: 0, wrong: 0, bound };
             for kind in KINDS.iter().filter(|kind| OF.contains(&kind.name)) {
-                of_kind(product, scope, folder, kind, (times, n, wrong), &mut outcome)?;
+                of_kind(product, (repeats, seed), folder, kind, (times, n, wrong), &mut outcome)?;
             }
             Ok(outcome)
         })
@@ -46,16 +50,16 @@ pub fn decisions(product: &Product, scope: &Scope, folder: &Path) -> Result<Vec<
 /// `wrong`.
 fn of_kind(
     product: &Product,
-    scope: &Scope,
+    (repeats, seed): (u64, u64),
     folder: &Path,
     kind: &Kind,
     (times, n, wrong): (f64, usize, &str),
     outcome: &mut Outcome,
 ) -> Result<(), String> {
     let deadline = kind.truth.quantile(1.0 - times * ALLOWED);
-    for first in (0..scope.repeats).step_by(TOGETHER as usize) {
-        let seeds = first..scope.repeats.min(first + TOGETHER);
-        let make = |repeat| vec![(kind.make)(&mut Random::new(scope.seed.wrapping_add(repeat)), n)];
+    for first in (0..repeats).step_by(TOGETHER as usize) {
+        let seeds = first..repeats.min(first + TOGETHER);
+        let make = |repeat| vec![(kind.make)(&mut Random::new(seed.wrapping_add(repeat)), n)];
         let recording = tempfile::tempdir_in(folder).map_err(|e| e.to_string())?;
         let path = recording.path().join("r");
         record(&path, &seeds.map(make).collect::<Vec<_>>())?;

@@ -70,7 +70,7 @@ pub fn judge(kizami: &Path, scope: &Scope, progress: &(dyn Fn(usize, usize) + Sy
     }
     outcomes.extend(others::censored(&product, scope.repeats, scope.seed, folder.path())?);
     tell();
-    outcomes.extend(decisions::decisions(&product, scope, folder.path())?);
+    outcomes.extend(decisions::decisions(&product, (scope.repeats, scope.seed), scope.largest, folder.path())?);
     tell();
     Ok(told(&cells, &rows, &outcomes, scope))
 }
