@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kizami_protocol::{ARENA_FD, Report};
+use kizami_protocol::{ARENA_FD, Report, ending};
 use kizami_recording::folder::Effective;
 
 use crate::error::Error;
@@ -266,15 +266,4 @@ fn has_ended(pid: u32) -> bool {
     };
     // SAFETY: the kernel wrote the part of a child, or all is still zero, which is a process number as well.
     got != 0 || unsafe { info.si_pid() } != 0
-}
-
-/// How a process ended, in words.
-fn ending(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(0), _) => "ended".into(),
-        (Some(code), _) => format!("ended with exit status {code}"),
-        (_, Some(libc::SIGKILL)) => "was killed (signal 9; the kernel does so when memory runs out)".into(),
-        (_, Some(signal)) => format!("was ended by signal {signal}"),
-        _ => "ended in an unknown way".into(),
-    }
 }

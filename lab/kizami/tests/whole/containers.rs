@@ -147,13 +147,7 @@ fn nothing_of_a_container_outlives_its_run() {
             let before = Left::now();
             let mut run = lab.start(&["run", "wakeup", "--wait", "--environment", engine, "--set", "cycles=100000"]);
             run.wait_for_rows(20);
-            if signal == libc::SIGINT {
-                run.signal_group(signal)
-            } else {
-                run.signal(signal)
-            }
-            let ended = run.end();
-            assert!(signal == libc::SIGKILL || ended.status.code() == Some(130), "{ended}");
+            run.stopped_by(signal);
             before.again();
             let rows: u64 = trials(&lab.show(&lab.recording())).iter().map(|trial| trial.1).sum();
             assert!(signal == libc::SIGKILL || rows >= 20, "{rows} rows");

@@ -226,6 +226,18 @@ impl Running {
         unsafe { libc::kill(-self.pid(), signal) };
     }
 
+    /// Ends it: Ctrl-C reaches the group, and any other signal the program alone. Gives its end, which is as it should be.
+    pub fn stopped_by(self, signal: i32) -> Ended {
+        if signal == libc::SIGINT {
+            self.signal_group(signal)
+        } else {
+            self.signal(signal)
+        }
+        let ended = self.end();
+        assert!(signal != libc::SIGINT || ended.status.code() == Some(130), "{ended}");
+        ended
+    }
+
     /// The child process of the program that is called `name`, once there is one.
     pub fn child_named(&mut self, name: &str) -> i32 {
         let parent = self.pid();

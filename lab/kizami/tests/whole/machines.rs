@@ -138,13 +138,7 @@ fn nothing_of_a_guest_outlives_its_run() {
         } else {
             run.wait_for_rows(20);
         }
-        if signal == libc::SIGINT {
-            run.signal_group(signal)
-        } else {
-            run.signal(signal)
-        }
-        let ended = run.end();
-        assert!(signal == libc::SIGKILL || ended.status.code() == Some(130), "{ended}");
+        run.stopped_by(signal);
         before.again();
         if !while_it_boots && signal == libc::SIGINT {
             let rows: u64 = trials(&lab.show(&lab.recording())).iter().map(|trial| trial.1).sum();

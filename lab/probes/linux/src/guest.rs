@@ -8,16 +8,16 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use kizami_protocol::frames::{Decoder, Encoder, Received};
-use kizami_protocol::{ARENA_FD, Arena, FromGuest, PartSize, Report, Request, ToGuest, VERSION};
+use kizami_protocol::{ARENA_FD, Arena, FromGuest, PartSize, Report, Request, ToGuest, VERSION, ending};
 use kizami_settings::Root;
 
 /// The name that the lab gives to its port.
@@ -219,16 +219,6 @@ fn start(arena: &OwnedFd, request: &Request) -> io::Result<Child> {
 fn kill(child: &Child) {
     // SAFETY: the call takes numbers; the probe led this group.
     unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
-}
-
-fn ending(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(0), _) => "ended".into(),
-        (Some(code), _) => format!("ended with exit status {code}"),
-        (_, Some(libc::SIGKILL)) => "was killed (signal 9; the kernel does so when memory runs out)".into(),
-        (_, Some(signal)) => format!("was ended by signal {signal}"),
-        _ => "ended in an unknown way".into(),
-    }
 }
 
 fn empty_scratch() -> io::Result<()> {

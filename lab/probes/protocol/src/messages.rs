@@ -1,7 +1,9 @@
 //! The request that starts a probe and the reports that follow it.
 
 use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +74,17 @@ impl Report {
     pub fn line(&self) -> String {
         // A value of these types always has a JSON form: keys are text and numbers are finite or become null.
         serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// How a probe ended, in words.
+pub fn ending(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => "ended".into(),
+        (Some(code), _) => format!("ended with exit status {code}"),
+        (_, Some(libc::SIGKILL)) => "was killed (signal 9; the kernel does so when memory runs out)".into(),
+        (_, Some(signal)) => format!("was ended by signal {signal}"),
+        _ => "ended in an unknown way".into(),
     }
 }
 
