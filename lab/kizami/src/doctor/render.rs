@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use super::finding::{Finding, Verdict};
 
 /// The column in which findings begin.
-const INDENT: usize = 25;
+const INDENT: usize = 26;
 /// Lines longer than this are hard to read, however wide the terminal is.
 const WIDEST: usize = 110;
 
