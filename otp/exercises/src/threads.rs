@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Duration;
 
+use otp::testing::evaluate;
 use otp::time::within;
 use otp::{Any, Caller, Init, Mailbox, Name, Pid, Server, gen_server};
 
@@ -135,13 +136,18 @@ async fn threads_find_whoever_bears_a_name() {
         Server::<Audience>::named_on("thread_l", node.as_str()).told(thread, number)
     })
     .await;
-    // Nobody bears this one.
+    // Nobody bears this one; whatever sends for threads outlives that, with all that others have given it.
+    let courier = "whereis('$otp_courier_exercises')";
+    let before = evaluate(courier).await.expect("a process");
     let nobody = thread::spawn(|| {
         Server::<Audience>::named("thread_nobody").told(1, 2);
         Server::<Audience>::global("thread_nobody").told(1, 2);
+        Server::<Audience>::named_on("thread_nobody", "nowhere@127.0.0.1").told(1, 2);
         Pid::registered("thread_nobody").is_none()
     });
     assert!(nobody.join().expect("it goes on"));
+    each_in_order(&audience, |thread, number| Server::<Audience>::global("thread_g").told(thread, number)).await;
+    assert_eq!(evaluate(courier).await, Ok(before));
 }
 
 #[otp::test]

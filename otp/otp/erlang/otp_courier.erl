@@ -25,14 +25,16 @@ find() ->
             end
     end.
 
-%% The words are those of send/2 below.
+%% The words are those of send/2 below. Nothing that is sent may end it: what lies in its queue would be lost.
 code() ->
     Text = "fun Courier() ->
                 receive {send, To, Message} ->
-                    try To of
-                        {global, Name} -> global:send(Name, Message);
-                        {via, Module, Name} -> Module:send(Name, Message);
-                        _ -> erlang:send(To, Message)
+                    try
+                        case To of
+                            {global, Name} -> global:send(Name, Message);
+                            {via, Module, Name} -> Module:send(Name, Message);
+                            _ -> erlang:send(To, Message)
+                        end
                     catch _:_ -> nobody
                     end;
                 _ -> ok
