@@ -23,6 +23,7 @@ mod probe;
 mod reference;
 mod rtos;
 mod trial;
+mod weigh;
 
 pub use environment::{Environment, Job, LOAD, NO_LOAD, Place, load_names};
 pub use error::Error;

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kizami_protocol::Keep;
@@ -103,6 +103,11 @@ pub(super) trait Engine: Sync {
 
     /// Seconds that starting and ending a container takes, about.
     fn starting(&self) -> f64;
+
+    /// The file with the number of the daemon that serves its containers, if one does.
+    fn daemon(&self) -> Option<PathBuf> {
+        None
+    }
 
     /// Ends what served several containers.
     fn end(&self) {}

@@ -18,7 +18,7 @@ use super::socket::{self, Served};
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
 use crate::keeper::Keeper;
-use crate::launch::{self, Listener, Started};
+use crate::launch::{self, Listener, ServedBy, Started};
 use crate::locate::{self, LINUX_PROBE};
 use crate::probe;
 
@@ -171,7 +171,9 @@ impl Environment for Container {
             process: Arc::clone(&process),
         };
         let listener: Listener = Box::new(move |engine, sender| served.serve(engine, sender));
+        let probe = Arc::clone(&process);
         let mut started = self.begin(&asked, listener, place.cgroup)?;
+        started.served_by = ServedBy { probe, daemon: self.engine.daemon(), files: Vec::new() };
         let settings = settings.clone();
         started.read_back =
             Some(Box::new(move |_| process.get().map_or_else(Vec::new, |&process| observed(process, &settings))));

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 use kizami_protocol::frames::{Decoder, Encoder, Received};
 use kizami_protocol::{FromGuest, Report, ToGuest, VERSION};
 
+use kizami_workloads::clock_ns;
+
 use super::qmp::Control;
 use crate::error::Error;
 use crate::launch::{Running, Started};
@@ -27,6 +29,19 @@ pub(super) struct Hello {
     pub cpus: Vec<usize>,
     pub shared: bool,
     pub facts: BTreeMap<String, String>,
+    /// When its first process began, when the agent began, and when the agent said so: by the guest's clock.
+    pub init: Option<i64>,
+    pub agent: i64,
+    pub now: i64,
+    /// When that was heard here, by this machine's.
+    pub heard: i64,
+}
+
+impl Hello {
+    /// By the guest's clock, what `time` is by this machine's: later by as long as the message took.
+    pub(super) fn there(&self, time: i64) -> i64 {
+        self.now - (self.heard - time)
+    }
 }
 
 /// What the thread that reads the port leaves.
@@ -87,6 +102,12 @@ impl Session {
         thread::spawn(move || read(reader, &for_reader));
         let control = Control::new(control).ok();
         Ok(Self { monitor, control, port, encoder: Encoder::default(), shared })
+    }
+
+    /// Lets the machine run for the first time: when that was, by this machine's clock. A monitor that is gone says why later.
+    pub(super) fn begin(&mut self) -> i64 {
+        let _ = self.control("cont");
+        clock_ns() as i64
     }
 
     /// Waits until the agent is up, for at most `limit`.
@@ -271,8 +292,8 @@ fn take(decoder: &mut Decoder, shared: &Shared) -> Option<String> {
             Ok(FromGuest::Hello { version, .. }) if version != VERSION => {
                 return Some(format!("its agent speaks version {version} of the protocol, and the lab {VERSION}"));
             }
-            Ok(FromGuest::Hello { cpus, shared, facts, .. }) => {
-                state.hello = Some(Hello { cpus, shared, facts });
+            Ok(FromGuest::Hello { cpus, shared, facts, init, agent, now, .. }) => {
+                state.hello = Some(Hello { cpus, shared, facts, init, agent, now, heard: clock_ns() as i64 });
             }
             Ok(FromGuest::Report(report)) => {
                 // Nobody listens any more to a probe that was given up.
@@ -313,7 +334,8 @@ mod tests {
     }
 
     fn hello(version: u32) -> FromGuest {
-        FromGuest::Hello { version, cpus: vec![0], shared: true, facts: BTreeMap::new() }
+        let (facts, init) = (BTreeMap::new(), None);
+        FromGuest::Hello { version, cpus: vec![0], shared: true, facts, init, agent: 1, now: 2 }
     }
 
     #[test]
