@@ -359,6 +359,7 @@ fn time_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             moments: vec!["idle".into(), "at the most".into()],
             parts: parts.into_iter().map(part).collect(),
             rest: Some(free),
+            follow: true,
         }),
         Box::new(Lines {
             title: "Memory, against idle".into(),

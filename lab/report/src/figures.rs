@@ -227,6 +227,7 @@ impl Watched {
             moments: moments.iter().map(|(name, _)| (*name).to_owned()).collect(),
             parts: used.map(part).collect(),
             rest: self.columns.iter().find(|(name, _)| name == FREE).map(part),
+            follow: true,
         }
     }
 

@@ -12,6 +12,7 @@ mod measure;
 pub mod missing;
 mod moments;
 pub mod numbers;
+mod phases;
 pub mod plot;
 mod report;
 mod section;

@@ -11,6 +11,7 @@ use crate::figures::{self, About, Entry};
 use crate::measure::Measure;
 use crate::missing;
 use crate::numbers::whole;
+use crate::phases;
 use crate::plot::{Figure, Unit, boxes, cumulative, lines, rates, ratios};
 use crate::settings;
 use crate::table::Table;
@@ -86,6 +87,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
                 Wanted::Rates => self.rates(),
                 Wanted::Ratio => self.ratios(),
                 Wanted::Sweep => self.sweeps(),
+                Wanted::Phases => phases::figures(&self.group.title, self.measures),
                 other => self.distributions(*other),
             };
             let stem = |index: usize| match index {

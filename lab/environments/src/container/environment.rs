@@ -162,21 +162,20 @@ impl Environment for Container {
             cpuset: settings.get("cpuset"),
             memory: settings.number("memory_limit", Quantity::Size).filter(|_| self.limits_memory()),
         };
-        let process = Arc::new(OnceLock::new());
+        let (process, seen) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
+        let (for_look, settings) = (Arc::clone(&seen), settings.clone());
         let arena = place.arena.descriptor().try_clone_to_owned();
         let served = Served {
             listener: socket::listen(&shared).map_err(Error::os(format!("make a socket in {}", shared.display())))?,
             arena: arena.map_err(Error::os("copy the descriptor of the arena"))?,
             request: probe::written(&probe::request(job, place, Path::new(SCRATCH)))?,
             process: Arc::clone(&process),
+            look: Box::new(move |process| drop(for_look.set(observed(process, &settings)))),
         };
         let listener: Listener = Box::new(move |engine, sender| served.serve(engine, sender));
-        let probe = Arc::clone(&process);
         let mut started = self.begin(&asked, listener, place.cgroup)?;
-        started.served_by = ServedBy { probe, daemon: self.engine.daemon(), files: Vec::new() };
-        let settings = settings.clone();
-        started.read_back =
-            Some(Box::new(move |_| process.get().map_or_else(Vec::new, |&process| observed(process, &settings))));
+        started.served_by = ServedBy { probe: process, daemon: self.engine.daemon(), files: Vec::new() };
+        started.read_back = Some(Box::new(move |_| seen.get().cloned().unwrap_or_default()));
         Ok(started)
     }
 

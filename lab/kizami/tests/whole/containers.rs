@@ -2,26 +2,16 @@
 
 use std::fs;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, is_root, processes, recorded, series_in, skipped, trials};
+use crate::harness::{Lab, Left, is_root, processes, recorded, series_in, skipped, trials, working_of};
 
 const ENGINES: [&str; 4] = ["bwrap", "runc", "docker", "podman"];
 
-/// The engines with which a container really started here; the others are named as skipped, with the reason.
+/// The engines with which a container really started here.
 fn working(test: &str) -> Vec<&'static str> {
-    let works = |name: &&str| {
-        let environment = kizami_environments::find(name).expect("it is in the list");
-        let tried = environment.available().and_then(|()| environment.tried(&AtomicBool::new(false)));
-        environment.end();
-        if let Err(why) = &tried {
-            skipped(&format!("kizami: {test} in {name}: {why}"));
-        }
-        tried.is_ok()
-    };
-    ENGINES.into_iter().filter(works).collect()
+    working_of(test, &ENGINES)
 }
 
 /// Whether the test's folder is part of a container's layer, above which no other can lie.

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -428,6 +429,20 @@ pub fn skipped(what: &str) {
         let list = File::options().append(true).create(true).open(list);
         list.and_then(|mut f| writeln!(f, "{what}")).expect("the list of what was skipped");
     }
+}
+
+/// Those of `environments` that really start here; the others are named as skipped, with the reason.
+pub fn working_of(test: &str, environments: &[&'static str]) -> Vec<&'static str> {
+    let works = |name: &&str| {
+        let environment = kizami_environments::find(name).expect("it is in the list");
+        let tried = environment.available().and_then(|()| environment.tried(&AtomicBool::new(false)));
+        environment.end();
+        if let Err(why) = &tried {
+            skipped(&format!("kizami: {test} in {name}: {why}"));
+        }
+        tried.is_ok()
+    };
+    environments.iter().copied().filter(works).collect()
 }
 
 /// Every trial of what `show --json` told: series, rows and outcome.

@@ -1,23 +1,17 @@
 //! Virtual machines: the same probe in a guest, whose samples outlive it, and nothing of it left, however the run ends.
 
-use std::sync::atomic::AtomicBool;
+use std::fs;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, processes, recorded, series_in, skipped, trials};
+use crate::harness::{Lab, Left, processes, recorded, series_in, text, trials, working_of};
 
 const PROGRAM: &str = "qemu-system-x86";
 
 /// Whether this test can only name itself as skipped, because no guest comes up here.
 fn lacks_guests(test: &str) -> bool {
-    let environment = kizami_environments::find("qemu").expect("it is in the list");
-    let tried = environment.available().and_then(|()| environment.tried(&AtomicBool::new(false)));
-    environment.end();
-    if let Err(why) = &tried {
-        skipped(&format!("kizami: {test} in qemu: {why}"));
-    }
-    tried.is_err()
+    working_of(test, &["qemu"]).is_empty()
 }
 
 /// The number of the monitor's process.
@@ -144,5 +138,39 @@ fn nothing_of_a_guest_outlives_its_run() {
             let rows: u64 = trials(&lab.show(&lab.recording())).iter().map(|trial| trial.1).sum();
             assert!(rows >= 20, "{rows} rows");
         }
+    }
+}
+
+/// The least time of a system call in each of two trials of a run, which boots a machine whose clock is its instructions.
+fn least_of_a_run() -> Option<[u64; 2]> {
+    let lab = Lab::new();
+    if lacks_guests("a clock of instructions") {
+        return None;
+    }
+    let set = ["--set", "icount=3", "--set", "vm_cpus=1", "--set", "op=getppid", "--set", "samples=100"];
+    let run = ["run", "syscall", "--wait", "--environment", "qemu", "--trials", "2"];
+    lab.kizami(&[&run[..], &set].concat()).succeeded();
+    let folder = lab.path().join("rows");
+    lab.kizami(&["export", "csv", text(&lab.recording()), "--out", text(&folder)]).succeeded();
+    let rows = fs::read_to_string(folder.join("syscall.qemu.csv")).expect("rows");
+    let cells = rows.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    let warm: Vec<(u64, u64)> = cells
+        .filter(|cells| cells[2] == "0")
+        .map(|cells| (cells[0].parse().expect("a trial"), cells[3].parse().expect("a time")))
+        .collect();
+    let least = |trial| {
+        let times: Vec<u64> = warm.iter().filter(|sample| sample.0 == trial).map(|sample| sample.1).collect();
+        let least = times.iter().copied().min().expect("samples");
+        // What no interrupt falls into takes the same, and much of it is so.
+        assert!(times.iter().filter(|time| **time == least).count() > times.len() / 20, "{times:?}");
+        least
+    };
+    Some([least(1), least(2)])
+}
+
+#[test]
+fn where_instructions_are_the_clock_it_repeats_to_the_nanosecond() {
+    if let (Some(first), Some(second)) = (least_of_a_run(), least_of_a_run()) {
+        assert!(first.iter().chain(&second).all(|time| *time == first[0]), "{first:?} {second:?}");
     }
 }
