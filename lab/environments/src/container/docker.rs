@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use kizami_protocol::Keep;
 
-use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED};
+use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED, real_time};
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::locate;
@@ -55,6 +55,8 @@ struct Session {
     versions: Vec<(String, String)>,
     /// The file with the number of the daemon's process.
     daemon_number: Option<PathBuf>,
+    /// Whether the daemon is of this run.
+    is_ours: bool,
     _image: Keeper,
     _daemon: Option<Keeper>,
 }
@@ -123,6 +125,10 @@ impl Engine for Cli {
         if let Some(bytes) = asked.memory {
             command.args(["--memory", &bytes.to_string(), "--memory-swap", &bytes.to_string()]);
         }
+        // A daemon that is not ours may have none to give, and then starts no container that asks.
+        if let Some(microseconds) = asked.real_time.filter(|_| session.is_ours || !self.daemon) {
+            command.args(["--cpu-rt-runtime", &microseconds.to_string()]);
+        }
         command.arg(&session.image).arg(PROBE).args(asked.arguments);
         let remove = session.words(&["rm", "--force", asked.name]);
         Ok(Prepared { command, keep: Some(Keep { run: vec![remove], ..Keep::default() }) })
@@ -176,7 +182,8 @@ impl Cli {
             let said = self.ask(&words, &["info", "--format", about]);
             versions.extend(said.ok().map(|said| ("dockerd".to_owned(), format!("{said}, {whose}"))));
         }
-        Ok(Session { program: words, image, versions, daemon_number, _image: keeper, _daemon: daemon })
+        let is_ours = daemon.is_some();
+        Ok(Session { program: words, image, versions, daemon_number, is_ours, _image: keeper, _daemon: daemon })
     }
 
     /// What a command says, or why it failed.
@@ -282,7 +289,7 @@ fn start_daemon() -> Result<((Keeper, Places), String), Error> {
     }
     let path = |folder: &Path, name: &str| folder.join(name).to_string_lossy().into_owned();
     let host = format!("unix://{}", path(&places.run, "socket"));
-    let words = [
+    let mut words = vec![
         daemon.to_string_lossy().into_owned(),
         format!("--data-root={}", path(&places.data, "data")),
         format!("--exec-root={}", path(&places.run, "exec")),
@@ -292,7 +299,8 @@ fn start_daemon() -> Result<((Keeper, Places), String), Error> {
         "--bridge=none".into(),
         "--log-level=warn".into(),
     ];
+    words.extend(real_time().map(|microseconds| format!("--cpu-rt-runtime={microseconds}")));
     let keep =
-        Keep { daemon: words.to_vec(), folders: vec![places.data.clone(), places.run.clone()], ..Keep::default() };
+        Keep { daemon: words, folders: vec![places.data.clone(), places.run.clone()], ..Keep::default() };
     Ok(((Keeper::start(&keep)?, places), host))
 }

@@ -12,7 +12,7 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings, process};
 use kizami_workloads::{Params, Workload};
 
-use super::engine::{Asked, Engine, Files, SCRATCH, SHARED};
+use super::engine::{Asked, Engine, Files, SCRATCH, SHARED, real_time};
 use super::observed::observed;
 use super::socket::{self, Served};
 use crate::environment::{Environment, Job, Place};
@@ -56,6 +56,7 @@ impl Container {
             cpu_limit: None,
             cpuset: None,
             memory: None,
+            real_time: None,
         };
         let (sender, said) = channel();
         let listener: Listener = Box::new(move |mut stdout, _| {
@@ -161,6 +162,7 @@ impl Environment for Container {
             cpu_limit: settings.get("cpu_limit").and_then(|value| value.parse().ok()),
             cpuset: settings.get("cpuset"),
             memory: settings.number("memory_limit", Quantity::Size).filter(|_| self.limits_memory()),
+            real_time: settings.get("policy").and_then(|_| real_time()),
         };
         let (process, seen) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
         let (for_look, settings) = (Arc::clone(&seen), settings.clone());

@@ -62,7 +62,7 @@ fn what_is_asked_of_a_container_is_in_force_in_it() {
             asked.push(("seccomp", "off"));
         }
         if is_root() {
-            asked.extend([("lock_memory", "true"), ("nice", "-5")]);
+            asked.extend([("lock_memory", "true"), ("nice", "-5"), ("policy", "fifo:5")]);
         }
         let set: Vec<_> =
             asked.iter().flat_map(|(name, value)| ["--set".to_owned(), format!("{name}={value}")]).collect();

@@ -207,7 +207,10 @@ mod tests {
         let figure = Composition { unit: Unit::Nanoseconds, follow: false, ..plot(&["host", "machine"], parts, None) };
         let svg = figure.render(Width::WIDE);
         assert_well_formed(&svg);
-        assert!(svg.contains(">4.00 ms</text>") && svg.contains(">3.20 s</text>") && svg.contains(">kernel</text>"), "{svg}");
+        assert!(
+            svg.contains(">4.00 ms</text>") && svg.contains(">3.20 s</text>") && svg.contains(">kernel</text>"),
+            "{svg}"
+        );
         let text = figure.terminal(80).expect("a list");
         assert!(text.contains("host: 4.00 ms\n  monitor 4.00 ms\n"), "{text}");
         assert!(text.contains("machine: 3.20 s\n  monitor 200 ms · kernel 3.00 s\n"), "{text}");
