@@ -1,7 +1,7 @@
 //! Virtual machines: the same probe in a guest, whose samples outlive it, and nothing of it left, however the run ends.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -67,35 +67,44 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
     assert_eq!(gaps, 1);
 }
 
+/// How many guests are killed in a test, each at another moment; `KIZAMI_KILLS` says another number.
+const KILLS: usize = 3;
+const CYCLES: u64 = 3000;
+
 #[test]
 fn every_row_that_a_killed_guest_had_counted_is_in_the_recording() {
     let lab = Lab::new();
     if lacks_guests("a guest that is killed") {
         return;
     }
+    let kills = std::env::var("KIZAMI_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
     let before = Left::now();
-    let mut run = lab.start(&[
-        "run",
-        "wakeup",
-        "--wait",
-        "--environment",
-        "qemu",
-        "--trials",
-        "2",
-        "--set",
-        "cycles=3000",
-        "--json",
-    ]);
-    let rows = run.wait_for_rows(100);
-    let parent = run.pid();
-    let machine = run.wait_for("a monitor", || monitor(parent));
-    // SAFETY: the call takes numbers; the process was found to be the monitor of our run.
-    unsafe { libc::kill(machine, libc::SIGKILL) };
-    // The second trial has a machine of its own.
+    let (trials_wanted, cycles) = ((kills + 1).to_string(), format!("cycles={CYCLES}"));
+    let run =
+        ["run", "wakeup", "--wait", "--environment", "qemu", "--json", "--set", &cycles, "--trials", &trials_wanted];
+    let mut run = lab.start(&run);
+    let (parent, mut last) = (run.pid(), 0);
+    let mut counted = Vec::new();
+    // Each trial has a machine of its own then.
+    for _ in 0..kills {
+        let machine = run.wait_for("another monitor", || monitor(parent).filter(|found| *found != last));
+        run.wait_for_rows(0);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time");
+        // Any moment of the first second.
+        std::thread::sleep(Duration::from_nanos(now.subsec_nanos().into()));
+        counted.push(run.wait_for_rows(0));
+        // SAFETY: the call takes numbers; the process was found to be the monitor of our run.
+        unsafe { libc::kill(machine, libc::SIGKILL) };
+        last = machine;
+    }
     run.end().ended_with(3).says(&["wakeup in qemu", "ended with its machine", "signal 9"]);
     let trials = trials(&lab.show(&lab.recording()));
-    assert!(trials.iter().any(|(_, kept, outcome)| *kept >= rows && outcome["failed"].is_string()), "{trials:?}");
-    assert!(trials.iter().any(|(_, kept, outcome)| *kept == 3000 && outcome == "complete"), "{trials:?}");
+    assert_eq!(trials.len(), kills + 1);
+    for (rows, (_, kept, outcome)) in counted.iter().zip(&trials) {
+        assert!(kept >= rows && *kept < CYCLES && outcome["failed"].is_string(), "{rows} were counted: {trials:?}");
+    }
+    let (_, kept, outcome) = trials.last().expect("a trial");
+    assert!(*kept == CYCLES && outcome == "complete", "{trials:?}");
     before.again();
 }
 
