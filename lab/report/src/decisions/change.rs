@@ -7,22 +7,15 @@
 use kizami_recording::stats::Decision;
 use kizami_recording::stats::compare::ENOUGH_TRIALS;
 
+use super::decided::{Change, Decided};
 use super::words::{least, most};
-use super::{Decided, in_force};
 use crate::names::LOAD;
-
-/// What differs, and what comes of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Change {
-    /// `policy=fifo:80`, or `environment=bwrap`.
-    pub change: String,
-    /// What was seen there.
-    pub effect: String,
-}
+use crate::settings;
 
 /// The change with which the least are late, as far as the samples tell; one that meets the deadline before all others.
 pub(super) fn most_helpful(one: &Decided, all: &[Decided]) -> Option<Change> {
-    if one.decision.is_none() || one.decision == Some(Decision::Meets) {
+    // Where more samples would tell, they are what helps.
+    if !matches!(one.decision, Some(Decision::DoesNot | Decision::Open { .. })) {
         return None;
     }
     let helpful = all.iter().filter_map(|other| {
@@ -57,8 +50,8 @@ fn differs(one: &Decided, other: &Decided) -> Option<String> {
     let mut names: Vec<&String> = mine.requested.keys().chain(theirs.requested.keys()).collect();
     names.sort();
     names.dedup();
-    let differing = names.into_iter().filter(|name| in_force(mine, name) != in_force(theirs, name));
-    let settings = differing.map(|name| (name.as_str(), in_force(theirs, name)));
+    let differing = names.into_iter().filter(|name| settings::one(mine, name) != settings::one(theirs, name));
+    let settings = differing.map(|name| (name.as_str(), settings::one(theirs, name)));
     let environment = Some(("environment", Some(theirs.environment.as_str())));
     let environment = environment.filter(|_| mine.environment != theirs.environment);
     let all: Vec<(&str, Option<&str>)> = environment.into_iter().chain(settings).collect();

@@ -8,8 +8,8 @@ use kizami_recording::stats::{Known, Options, Summary};
 use kizami_settings::Scope;
 use serde::Serialize;
 
-use super::in_force;
 use crate::names::{BOOT, BOOT_TOTAL, FOOTPRINT, FOOTPRINT_DISK, FOOTPRINT_GUEST, FOOTPRINT_HOST, LOAD};
+use crate::settings;
 
 /// What is known of it; nothing of what the run did not measure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -63,7 +63,7 @@ fn is_same_place(a: &Series, b: &Series) -> bool {
         None => name != LOAD,
     };
     // What starts under a load says nothing of one without.
-    let loaded = b.requested.contains_key(LOAD) && in_force(a, LOAD) != in_force(b, LOAD);
+    let loaded = b.requested.contains_key(LOAD) && settings::one(a, LOAD) != settings::one(b, LOAD);
     a.environment == b.environment && a.emulated == b.emulated && !loaded && unlike(a, b, is_of_place) == 0
 }
 
@@ -72,7 +72,7 @@ fn unlike(a: &Series, b: &Series, counts: impl Fn(&str) -> bool) -> usize {
     let mut names: Vec<&String> = a.requested.keys().chain(b.requested.keys()).collect();
     names.sort();
     names.dedup();
-    names.into_iter().filter(|name| counts(name) && in_force(a, name) != in_force(b, name)).count()
+    names.into_iter().filter(|name| counts(name) && settings::one(a, name) != settings::one(b, name)).count()
 }
 
 fn cost(loaded: Loaded<'_>, column: &str, unit: Unit) -> Option<Cost> {

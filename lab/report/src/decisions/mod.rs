@@ -6,54 +6,17 @@
 
 mod change;
 mod costs;
+mod decided;
 mod words;
 
 use kizami_recording::folder::{Loaded, Reader, Requirement, Series};
-use kizami_recording::quantity::Quantity;
 use kizami_recording::stats::{Deadline, Decision, NoInterval, Samples, Start};
 
-pub use change::Change;
 pub use costs::{Cost, Costs};
+pub use decided::{Change, Decided, Decisions, is_wake_up, period};
 pub use words::{Verdict, required};
 
-use crate::names::{INTERVAL, INTERVAL_FACT, MODE, SKIP, WAKEUP};
-
-/// The decisions of a recording, or of a study in it, about one requirement.
-pub struct Decisions {
-    pub requirement: Requirement,
-    /// In the order of the recording, which is no ranking.
-    pub decided: Vec<Decided>,
-}
-
-/// A series of wake-ups, and what is decided of it.
-pub struct Decided {
-    pub series: Series,
-    /// From one wake-up to the next, in nanoseconds.
-    pub period: u64,
-    /// The parameters that tell it apart from others that are decided.
-    pub apart: Vec<(String, String)>,
-    /// `None` of a series without samples.
-    pub deadline: Option<Deadline>,
-    /// `None` of a series without samples, and of an emulator's.
-    pub decision: Option<Decision>,
-    pub starts: Vec<Start>,
-    pub costs: Costs,
-    /// The one change that would help most, among what was measured in the same run.
-    pub change: Option<Change>,
-}
-
-/// The period of a series of wake-ups, in nanoseconds. Threads of one process can have different ones.
-pub fn period(series: &Series) -> Option<u64> {
-    let fact = |name: &str| series.fact(name).filter(|period| *period >= 1.0).map(|period| period as u64);
-    fact(&format!("{INTERVAL_FACT}_{}", series.part))
-        .or_else(|| fact(INTERVAL_FACT))
-        .or_else(|| series.params.get(INTERVAL).and_then(|text| Quantity::Time.parse(text).ok()))
-}
-
-/// Whether decisions are about such series.
-pub fn is_wake_up(series: &Series) -> bool {
-    series.workload == WAKEUP
-}
+use crate::names::{INTERVAL, MODE, SKIP};
 
 impl Decisions {
     /// Decides about every series of wake-ups that is `chosen`, which is asked with its period.
@@ -123,16 +86,4 @@ fn tell_apart(decided: &mut [Decided]) {
         let value = |name: &String| Some((name.clone(), one.series.params.get(name)?.clone()));
         one.apart = names.iter().filter_map(value).collect();
     }
-}
-
-/// What `setting` was in force: as it was asked for, unless that was refused, and as it was found where nobody asked. `None`
-/// where that is not known, or changed from start to start.
-fn in_force<'s>(series: &'s Series, setting: &str) -> Option<&'s str> {
-    let refused = series.refused().iter().any(|(name, ..)| *name == setting);
-    if let Some(asked) = series.requested.get(setting).filter(|_| !refused) {
-        return Some(asked);
-    }
-    let mut values = series.trials.iter().filter_map(|trial| trial.effective.get(setting)).map(|e| e.value.as_str());
-    let first = values.next()?;
-    values.all(|value| value == first).then_some(first)
 }

@@ -1,12 +1,16 @@
 //! Decisions in words, for the terminal, the page and JSON alike.
 
 use kizami_recording::folder::Requirement;
+use kizami_recording::quantity::Quantity;
 use kizami_recording::stats::Decision;
 use serde_json::{Value, json};
 
-use super::{Cost, Costs, Decided, Decisions, in_force};
+use super::costs::{Cost, Costs};
+use super::decided::{Change, Decided, Decisions};
 use crate::missing;
+use crate::numbers::whole;
 use crate::plot::Unit;
+use crate::settings;
 use crate::table::{RowKind, Table};
 
 /// What is decided, as a mark.
@@ -65,7 +69,12 @@ fn rounded(nanoseconds: f64, round: fn(f64) -> f64) -> String {
 /// What is required, without the period.
 pub fn required(requirement: &Requirement) -> String {
     let deadline = Unit::Nanoseconds.value(requirement.deadline as f64);
-    format!("at most {deadline} late, {} of them later", requirement.miss)
+    let odds = 1.0 / requirement.miss;
+    let share = match (odds - odds.round()).abs() < 1e-6 * odds && odds < 1e12 {
+        true => format!("1 in {}", whole(odds.round() as u64)),
+        false => requirement.miss.to_string(),
+    };
+    format!("at most {deadline} late, at most {share} later")
 }
 
 impl Decided {
@@ -87,7 +96,7 @@ impl Decided {
         for name in std::iter::once("policy").chain(others) {
             let asked = series.requested.get(name).map(String::as_str);
             let written = name.replace('_', " ");
-            match (in_force(series, name), asked) {
+            match (settings::one(series, name), asked) {
                 (Some(value), Some(asked)) if value != asked => {
                     words.push(format!("{written} {value} ({asked} was refused)"));
                 }
@@ -98,7 +107,7 @@ impl Decided {
         }
         words.extend((!series.part.is_empty()).then(|| series.part.clone()));
         words.extend(self.apart.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))));
-        words.push(format!("every {}", Unit::Nanoseconds.value(self.period as f64)));
+        words.push(format!("every {}", Quantity::Time.write(self.period)));
         words.join(" · ")
     }
 
@@ -136,7 +145,7 @@ impl Decided {
 
     /// The one change that would help most, and what was seen with it; empty without one.
     pub fn helps(&self) -> String {
-        let write = |change: &super::Change| format!("{}: {}", change.change, change.effect);
+        let write = |change: &Change| format!("{}: {}", change.change, change.effect);
         self.change.as_ref().map_or_else(String::new, write)
     }
 
