@@ -107,7 +107,8 @@ fn decide(reader: &Reader, studies: &[Study], asked: Option<Requirement>) -> Vec
             let of_study = |study: &Study| {
                 let own = format!("{}/", study.name);
                 let chosen = |series: &Series, _| series.asked_by.iter().any(|by| by.starts_with(&own));
-                Some(Decisions::of(reader, study.requirement?, chosen))
+                let decisions = Decisions::of(reader, study.requirement?, chosen);
+                Some(Decisions { study: study.title.clone(), ..decisions })
             };
             studies.iter().filter_map(of_study).collect()
         }

@@ -145,7 +145,8 @@ fn claims(claims: &[Judged], look: Look) -> String {
 pub fn decisions(report: &Report, look: Look) -> String {
     let of = |decisions: &Decisions| {
         let table = write_table(&decisions.table(), look);
-        format!("\n{}\n{table}", look.bold("Is the deadline met?"))
+        let of = if decisions.study.is_empty() { String::new() } else { format!(" ({})", decisions.study) };
+        format!("\n{}\n{table}", look.bold(&format!("Is the deadline met?{of}")))
     };
     report.decisions.iter().map(of).collect()
 }

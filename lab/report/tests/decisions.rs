@@ -60,8 +60,14 @@ fn starts(workload: &str, environment: &str, unit: Unit, columns: &[&str], rows:
     Made { series: series(workload, environment, "", columns), trials, effective: BTreeMap::new() }
 }
 
-/// The report of all of them, held to `asked`, with the decisions of the same recording.
+/// The report of all of them, held to `asked` by the run.
 fn report(all: &[Made], asked: Option<Requirement>) -> Report {
+    let host = kizami_environments::find("host").expect("the host");
+    let workload = kizami_workloads::find("wakeup").expect("the workload");
+    report_of(all, asked, &[Study::of_workload(workload, host, 1)])
+}
+
+fn report_of(all: &[Made], asked: Option<Requirement>, studies: &[Study]) -> Report {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("r");
     let recording = Recording { started: "2026-01-01T00:00:00Z".into(), requirement: asked, ..Recording::begun() };
@@ -78,9 +84,7 @@ fn report(all: &[Made], asked: Option<Requirement>) -> Report {
     }
     writer.finish(State::Complete).expect("an end");
     let reader = Reader::open(&folder).expect("a recording");
-    let host = kizami_environments::find("host").expect("the host");
-    let workload = kizami_workloads::find("wakeup").expect("the workload");
-    Report::new(&reader, &[Study::of_workload(workload, host, 1)], None)
+    Report::new(&reader, studies, None)
 }
 
 fn decisions(all: &[Made]) -> Decisions {
@@ -126,7 +130,7 @@ fn the_page_has_each_environment_and_setting_with_its_decision_at_its_head() {
     }
     let emulated = said.split("Emulated: of another machine, and no answer").nth(1).expect("apart from the rest");
     assert!(
-        emulated.contains("emulatedqemu · policy other · every 1ms") && emulated.contains("decide nothing"),
+        emulated.contains("emulatedqemu (emulated) · policy other · every 1ms") && emulated.contains("decide nothing"),
         "{said}"
     );
     assert!(!said.contains("environment=qemu"), "what an emulator measured is never recommended: {said}");
@@ -142,6 +146,32 @@ fn without_a_deadline_nothing_is_decided_and_one_line_says_how_to_ask() {
     assert!(!page.contains("class=\"k-deadline\""), "no line without a deadline");
     let boots = starts("boot", "host", Unit::Nanoseconds, &["total"], [&[1], &[2], &[3]]);
     assert!(!html::page(&report(&[boots], None)).contains("class=\"ask\""), "without wake-ups there is nothing to ask");
+}
+
+#[test]
+fn a_study_holds_its_own_wake_ups_to_its_deadline_unless_the_run_was_asked_for_another() {
+    let study = |name: &str, requirement: &str| {
+        let text = format!(
+            "name = \"{name}\"\ntitle = \"The {name}\"\n{requirement}\n[[group]]\nid = \"g\"\ntitle = \"G\"\nworkloads = \
+             [\"wakeup\"]\nfigures = [\"tail\"]"
+        );
+        Study::parse(&text, std::path::Path::new("s.toml")).expect("a study")
+    };
+    let studies = [study("pump", "[requirement]\ndeadline = \"200us\"\nmiss = 0.01"), study("door", "")];
+    let of = |name: &str, policy: &str| {
+        let mut made = wake_ups("host", policy, 20_000, f64::INFINITY);
+        made.series.asked_by = vec![format!("{name}/g")];
+        made
+    };
+    let all = || [of("pump", "other"), of("door", "fifo:80")];
+    let own = report_of(&all(), None, &studies);
+    let said = boxed(&html::page(&own));
+    assert!(said.contains("Required by The pump: a wake-up at most 200 µs late, at most 1 in 100 later"), "{said}");
+    assert!(said.contains("policy other") && !said.contains("fifo:80"), "{said}");
+    let lines: Vec<bool> = own.figures().map(|drawn| drawn.figure.render(Width::WIDE).contains("deadline")).collect();
+    assert_eq!(lines, [true, false]);
+    let asked = report_of(&all(), Some(REQUIRED), &studies);
+    assert_eq!((asked.decisions.len(), asked.decisions[0].decided.len()), (1, 2));
 }
 
 #[test]

@@ -10,6 +10,8 @@ use crate::names::{INTERVAL, INTERVAL_FACT, WAKEUP};
 /// The decisions of a recording, or of a study in it, about one requirement.
 pub struct Decisions {
     pub requirement: Requirement,
+    /// The title of the study that requires it, of whose wake-ups it is; empty for one of the whole run.
+    pub study: String,
     /// In the order of the recording, which is no ranking.
     pub decided: Vec<Decided>,
 }

@@ -31,7 +31,7 @@ impl Decisions {
         tell_apart(&mut decided);
         let changes: Vec<_> = decided.iter().map(|one| change::most_helpful(one, &decided)).collect();
         decided.iter_mut().zip(changes).for_each(|(one, change)| one.change = change);
-        Self { requirement, decided }
+        Self { requirement, study: String::new(), decided }
     }
 }
 

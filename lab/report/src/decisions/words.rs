@@ -91,7 +91,7 @@ impl Decided {
     /// What it is of: environment, period, the policy and the settings that were in force, and what else tells it apart.
     pub fn label(&self) -> String {
         let series = &self.series;
-        let mut words = vec![series.environment.clone()];
+        let mut words = vec![series.place()];
         let others = series.requested.keys().map(String::as_str).filter(|name| *name != "policy");
         for name in std::iter::once("policy").chain(others) {
             let asked = series.requested.get(name).map(String::as_str);
@@ -122,7 +122,7 @@ impl Decided {
             (Some(Decision::Meets), Ok((_, high))) => {
                 let apart = self.period as f64 / high.max(f64::MIN_POSITIVE);
                 let apart = match rounded(apart, f64::floor) {
-                    time if apart >= 1e9 => format!(", which is one in {time} on average"),
+                    time if apart >= 1e9 => format!(", or one in {time} on average"),
                     _ => String::new(),
                 };
                 format!("{word}: {seen}, with 95 % confidence at most {}{apart}", most(high))
@@ -169,9 +169,10 @@ impl Decided {
 }
 
 impl Costs {
-    /// Each that is known, as its name and its median.
-    pub fn written(&self) -> Vec<(&'static str, String)> {
-        let time = |cost: &Cost| Unit::Nanoseconds.value(cost.median);
+    /// Each that is known, as its name and its median; a time of an emulator is named so.
+    pub fn written(&self, emulated: bool) -> Vec<(&'static str, String)> {
+        let whose = if emulated { " (emulated)" } else { "" };
+        let time = |cost: &Cost| format!("{}{whose}", Unit::Nanoseconds.value(cost.median));
         let size = |cost: &Cost| Unit::Bytes.value(cost.median);
         let all = [
             ("boot", self.boot.as_ref().map(time)),
@@ -214,11 +215,10 @@ impl Decisions {
         let head = format!("a wake-up {}", required(&self.requirement));
         let mut table = Table::new(&["series", &head, "what would help"], &["boot", "memory"]);
         for one in &self.decided {
-            let emulated = if one.series.emulated { " (emulated)" } else { "" };
-            let costs = one.costs.written();
+            let costs = one.costs.written(one.series.emulated);
             let cost = |name: &str| {
                 let found = costs.iter().find(|(of, _)| *of == name);
-                found.map_or_else(String::new, |(_, value)| format!("{value}{emulated}"))
+                found.map_or_else(String::new, |(_, value)| value.clone())
             };
             let cells = [one.label(), one.sentence(), one.helps(), cost("boot"), cost("memory")];
             table.push(RowKind::Measured, cells);

@@ -32,8 +32,12 @@ fn one_box(decisions: &Decisions) -> String {
         items => format!("<h3>Emulated: of another machine, and no answer</h3><ul>{items}</ul>"),
     };
     let note = decisions.note();
+    let by = match decisions.study.as_str() {
+        "" => String::new(),
+        study => format!(" by {}", escape(study)),
+    };
     format!(
-        "<section class=\"decisions\" aria-label=\"Decisions\"><h2>Is the deadline met?</h2><p class=\"required\">Required: a \
+        "<section class=\"decisions\" aria-label=\"Decisions\"><h2>Is the deadline met?</h2><p class=\"required\">Required{by}: a \
          wake-up {}.</p>{native}{emulated}<p class=\"note\">Each decision is of the wake-ups that this run measured, under the \
          settings that were in force; what did not happen in the run is beyond it. The time that the task itself takes comes off \
          its deadline. {note}</p></section>",
@@ -67,9 +71,7 @@ fn item(one: &Decided) -> String {
 
 /// What the environment costs, as far as the run measured it.
 fn costs(costs: &Costs, emulated: bool) -> String {
-    let whose = if emulated { " (emulated)" } else { "" };
-    let words: Vec<String> =
-        costs.written().into_iter().map(|(name, value)| format!("{name} {value}{whose}")).collect();
+    let words: Vec<String> = costs.written(emulated).iter().map(|(name, value)| format!("{name} {value}")).collect();
     match words.as_slice() {
         [] => String::new(),
         words => format!("<br><span class=\"costs\">{}</span>", escape(&words.join(" · "))),

@@ -164,24 +164,27 @@ impl Figure for Histogram {
         let top = top + frame::left_title(&mut svg, top, "samples in each bin");
         let limit_room = if self.limit.is_some() { Limit::ROOM } else { 0.0 };
         let mut area = Area { left, top, right, bottom: top + limit_room };
+        // Drawn elsewhere at first: the limit's line lies under them, so that it crosses no name.
+        let mut rows = Svg::new(width.0);
         for (s, counts) in series.iter().zip(&binned) {
             let mut row_top = area.bottom + if area.bottom > top + limit_room { GAP } else { 0.0 };
             if !s.label.is_empty() {
                 let cut = text::fit_name(&s.label, LABEL, width.0 - left);
-                svg.text_with_title("k-l", left, row_top + 13.0, &cut, &s.label);
+                rows.text_with_title("k-l k-halo", left, row_top + 13.0, &cut, &s.label);
                 row_top += NAME;
             }
             area = Area { left, top: row_top, right, bottom: row_top + height };
             let y = Axis::log(0.6, (highest * 1.15).max(10.0), false, Unit::Count, area.bottom, area.top);
             frame::left_axis(&mut svg, area, &y, spacing);
             frame::grid_down(&mut svg, area, &x, frame::spacing_x(width));
-            svg.line("k-axis", left, area.bottom, right, area.bottom);
+            rows.line("k-axis", left, area.bottom, right, area.bottom);
             let bars = outline(counts, &edges, &x, &y, area.bottom);
-            self.draw_row(&mut svg, s, &bars, x.at(s.max as f64), area);
+            self.draw_row(&mut rows, s, &bars, x.at(s.max as f64), area);
         }
         if let Some(limit) = &self.limit {
             limit.draw_down(&mut svg, &x, top, area);
         }
+        svg.append(rows);
         let under = frame::bottom_labels(&mut svg, area, &x, frame::spacing_x(width), &self.quantity);
         svg.finish(under, &self.title, &self.describe())
     }
