@@ -243,6 +243,10 @@ fn what_helps_differs_in_one_setting_and_is_seen_to_be_better() {
     let mut once = [late(), wake_ups("host", "fifo:80", 50_000, 150.0)];
     once.iter_mut().for_each(|made| made.trials = vec![made.trials.concat()]);
     assert_eq!(helps(&once), "");
+    // A start that was late as often as those of the other side leaves it open.
+    let mut mixed = [late(), wake_ups("host", "fifo:80", 50_000, 150.0)];
+    mixed[1].trials[3] = wake_ups("host", "other", 50_000, 20.0).trials.remove(0);
+    assert_eq!(helps(&mixed), "");
     // Of several that meet it, the one of which the samples show most.
     let many = wake_ups("host", "fifo:80", 50_000, f64::INFINITY);
     let fewer_samples = wake_ups("host", "rr:80", 20_000, f64::INFINITY);

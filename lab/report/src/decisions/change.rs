@@ -31,13 +31,19 @@ fn highest(one: &Decided) -> Option<f64> {
     Some(one.deadline.as_ref()?.interval.ok()?.high)
 }
 
-/// That fewer are late in `other`, where the intervals do not touch and both have enough starts.
+/// That fewer are late in `other`: where the intervals do not touch, and each of enough starts was late less often than any here.
 fn fewer(one: &Decided, other: &Decided) -> Option<String> {
     other.decision?;
     let here = one.deadline.as_ref()?.interval.ok()?.low;
     let there = highest(other)?;
-    let enough = |decided: &Decided| decided.starts.len() >= ENOUGH_TRIALS;
-    let supported = there < here && enough(one) && enough(other);
+    // Starts differ from each other in ways that no interval of their samples shows: all of one side have to be better.
+    let shares = |decided: &Decided| -> Vec<f64> {
+        decided.starts.iter().map(|start| start.late as f64 / start.samples.max(1) as f64).collect()
+    };
+    let (mine, theirs) = (shares(one), shares(other));
+    let enough = mine.len() >= ENOUGH_TRIALS && theirs.len() >= ENOUGH_TRIALS;
+    let least_here = mine.iter().copied().fold(f64::INFINITY, f64::min);
+    let supported = there < here && enough && theirs.iter().all(|share| *share < least_here);
     supported.then(|| format!("fewer are late: at most {}, and here at least {}", most(there), least(here)))
 }
 
