@@ -16,6 +16,9 @@ pub const LOAD: &str = "load";
 /// Workloads whose samples are how late something was, or for how long it was held up: a deadline is drawn in their figures.
 pub const LATENCIES: [&str; 4] = [WAKEUP, "os-latency", "clock-gap", "timerlat"];
 
+/// Environments that are another tool's measurement of the host: nothing that a system could be built on.
+pub const TOOLS: [&str; 1] = ["cyclictest"];
+
 /// One row a start: nanoseconds from the start of the program that starts the environment to the first instruction of the
 /// probe.
 pub const BOOT: &str = "boot";

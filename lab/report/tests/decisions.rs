@@ -256,7 +256,9 @@ fn what_helps_differs_in_one_setting_and_is_seen_to_be_better() {
         helps(&[wake_ups("host", "other", 2_000, f64::INFINITY), wake_ups("host", "fifo:80", 50_000, f64::INFINITY)]),
         ""
     );
-    // An emulator is no way out.
+    // Another tool that measures the host is no other place, and an emulator is no way out.
+    assert_eq!(helps(&[late(), wake_ups("cyclictest", "other", 50_000, f64::INFINITY)]), "");
+    assert_eq!(helps(&[late(), wake_ups("bwrap", "other", 50_000, f64::INFINITY)]), "environment=bwrap: meets it");
     assert_eq!(helps(&[late(), wake_ups("qemu", "other", 50_000, f64::INFINITY)]), "");
 }
 

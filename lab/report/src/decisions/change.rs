@@ -9,7 +9,7 @@ use kizami_recording::stats::compare::ENOUGH_TRIALS;
 
 use super::decided::{Change, Decided};
 use super::words::{least, most};
-use crate::names::LOAD;
+use crate::names::{LOAD, TOOLS};
 use crate::settings;
 
 /// The change with which the least are late, as far as the samples tell; one that meets the deadline before all others.
@@ -50,6 +50,10 @@ fn fewer(one: &Decided, other: &Decided) -> Option<String> {
 /// The one thing in which `other` differs, if whoever builds a system can change it.
 fn differs(one: &Decided, other: &Decided) -> Option<String> {
     let (mine, theirs) = (&one.series, &other.series);
+    let is_tool = |environment: &str| TOOLS.contains(&environment);
+    if mine.environment != theirs.environment && (is_tool(&mine.environment) || is_tool(&theirs.environment)) {
+        return None;
+    }
     if one.period != other.period || mine.params != theirs.params || mine.part != theirs.part {
         return None;
     }

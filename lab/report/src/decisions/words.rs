@@ -101,7 +101,7 @@ impl Decided {
                     words.push(format!("{written} {value} ({asked} was refused)"));
                 }
                 (Some(value), _) => words.push(format!("{written} {value}")),
-                (None, Some(asked)) => words.push(format!("{written} {asked} (not from start to start)")),
+                (None, Some(asked)) => words.push(format!("{written} {asked} (not in force in every start)")),
                 (None, None) => {}
             }
         }
@@ -190,7 +190,7 @@ impl Costs {
         counts.dedup();
         match counts.join(" and ").as_str() {
             "" => String::new(),
-            "1" => "1 start".into(),
+            "1" => "of 1 start".into(),
             counts => format!("medians of {counts} starts"),
         }
     }
