@@ -127,8 +127,19 @@ fn a_report_is_held_to_the_deadline_that_it_is_given() {
 #[test]
 fn a_run_keeps_the_deadline_that_it_was_asked_for() {
     let lab = Lab::new();
-    let run =
-        ["run", "wakeup", "--environment", "host", "--set", "cycles=200,300", "--deadline", "5s", "--miss", "0.1"];
+    let run = [
+        "run",
+        "wakeup",
+        "--wait",
+        "--environment",
+        "host",
+        "--set",
+        "cycles=200,300",
+        "--deadline",
+        "5s",
+        "--miss",
+        "0.1",
+    ];
     let ran = lab.kizami(&run).succeeded();
     assert!(ran.out.contains("Is the deadline met?") && ran.out.contains("at most 5.00 s late"), "{ran}");
     let folder = lab.recording();
