@@ -26,7 +26,13 @@ pub fn figures(title: &str, measures: &[Measure<'_, '_>]) -> Vec<Box<dyn Figure>
             title: format!("{title}: {}", if emulated { "the phases, emulated" } else { "the phases" }),
             subtitle: "The start whose whole time is the median of its series.".into(),
             unit: measures[0].analysis.unit(),
-            parts: first.iter().enumerate().map(part).collect(),
+            // What none of them has needs no name.
+            parts: first
+                .iter()
+                .enumerate()
+                .map(part)
+                .filter(|part| part.sizes.iter().any(|size| *size > 0.0))
+                .collect(),
             rest: None,
             moments: bars.iter().map(|(label, _)| label.clone()).collect(),
             follow: false,

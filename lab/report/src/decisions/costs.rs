@@ -14,7 +14,7 @@ use crate::settings;
 /// What is known of it; nothing of what the run did not measure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Costs {
-    /// From the start of whatever starts it to the first instruction of the probe, in nanoseconds.
+    /// From the start of whatever starts it to the first sample, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boot: Option<Cost>,
     /// Memory of all processes on the host that serve it, in bytes.
