@@ -37,6 +37,8 @@ pub static ALL: &[&dyn Environment] = &[
     &container::DOCKER,
     &container::PODMAN,
     &machine::QEMU,
+    &machine::DOM0,
+    &machine::DOMU,
     &beam::Beam,
     &actors::OTP,
     &actors::ERLANG,
