@@ -344,6 +344,26 @@ mod tests {
     }
 
     #[test]
+    fn what_the_first_domain_tells_of_another_ends_what_waits_for_that() {
+        let (first, domain) = (Shared::default(), Arc::new(Shared::default()));
+        first.domain.set(Arc::clone(&domain)).unwrap_or_else(|_| panic!("it is the first"));
+        let (ours, mut theirs) = UnixStream::pair().expect("sockets");
+        let mut encoder = Encoder::default();
+        let phase = FromGuest::Phase { phase: "the domain's kernel".into() };
+        let said = "[    1.5] Kernel panic - not syncing: no memory\n[    1.6] Call Trace:\n".to_owned();
+        let gone = FromGuest::Gone { why: "the domain ended".into(), said };
+        for message in [phase, gone] {
+            theirs.write_all(&framed(&mut encoder, &message)).expect("written");
+        }
+        drop(theirs);
+        read(ours, &first);
+        let state = domain.lock();
+        assert_eq!(state.phase.as_deref(), Some("the domain's kernel"));
+        assert_eq!(state.over.as_deref(), Some("the domain ended; it said: Kernel panic - not syncing: no memory"));
+        assert_eq!(first.lock().over.as_deref(), Some("the machine ended"));
+    }
+
+    #[test]
     fn garbage_another_version_and_a_lost_message_end_it_with_the_reason() {
         let garbage: Vec<u8> = (0..3_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         assert_eq!(heard(&garbage).0.as_deref(), Some("the machine ended"));

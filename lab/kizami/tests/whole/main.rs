@@ -20,3 +20,4 @@ mod rights;
 mod statements;
 mod turns;
 mod usage;
+mod xen;

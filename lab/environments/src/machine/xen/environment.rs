@@ -141,14 +141,8 @@ impl Environment for Xen {
         let program = locate::program(PROGRAM, PACKAGE).ok();
         let monitor = program.and_then(|path| locate::version(&path, &["--version"]));
         let xen = Packages::find().ok().and_then(|packages| packages.version());
-        let run = Run::lock();
-        let domain = run
-            .machine
-            .as_ref()
-            .and_then(|machine| if self.other { machine.domu.as_ref() } else { Some(&machine.dom0) });
-        let guest = domain.map(|domain| domain.hello.in_words());
         let named = |name: &str, value: Option<String>| value.map(|value| (name.to_owned(), value));
-        [named(PROGRAM, monitor), named("xen", xen), named("guest", guest)].into_iter().flatten().collect()
+        [named(PROGRAM, monitor), named("xen", xen)].into_iter().flatten().collect()
     }
 
     fn arena(&self, _: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
