@@ -1,11 +1,11 @@
 //! Xen: the same probe in its first domain and in one that this creates, from one boot; and nothing of it left, however the run
 //! ends.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, recorded, series_in, skipped, trials};
+use crate::harness::{Lab, Running, assert_nothing_left_behind, processes, recorded, series_in, skipped, trials};
 use crate::machines::monitor;
 
 /// Whether this test can only name itself as skipped, because Xen is not here.
@@ -18,18 +18,35 @@ fn lacks_xen(test: &str) -> bool {
     available.is_err()
 }
 
+/// The number of the monitor's process, once there is one.
+fn machine_of(run: &mut Running) -> i32 {
+    let parent = run.pid();
+    run.wait_for("a monitor", || monitor(parent))
+}
+
+/// Waits until neither the monitor nor anything else of the test's runs is there. What Xen and its domains are is all in it.
+fn nothing_is_left(lab: &Lab, machine: i32) {
+    let begun = Instant::now();
+    while processes().iter().any(|process| process.pid == machine) {
+        assert!(begun.elapsed() < Duration::from_secs(40), "the monitor is still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_nothing_left_behind(lab, Duration::from_secs(40));
+}
+
 #[test]
 fn one_boot_of_xen_serves_both_domains_with_the_same_probe() {
     let lab = Lab::new();
     if lacks_xen("the same probe") {
         return;
     }
-    let before = Left::now();
     let run = ["run", "syscall", "wakeup", "--wait", "--environment", "host,xen-dom0,xen-domu", "--trials", "2"];
     // The rows of domU are more than one piece of a stream.
     let set = ["--set", "samples=2000", "--set", "batch=1", "--set", "cycles=30"];
-    lab.kizami(&[&run[..], &set].concat()).succeeded();
-    before.again();
+    let mut run = lab.start(&[&run[..], &set].concat());
+    let machine = machine_of(&mut run);
+    run.end().succeeded();
+    nothing_is_left(&lab, machine);
     let recording = recorded(&lab.recording());
     let crc = |trial: &Value| trial["facts"]["program_crc32"].clone();
     let host = crc(&series_in(&recording, "host")[0]["trials"][0]);
@@ -60,10 +77,8 @@ fn a_machine_that_ends_while_it_boots_costs_its_own_series() {
     if lacks_xen("a machine that ends while it boots") {
         return;
     }
-    let before = Left::now();
     let mut run = lab.start(&["run", "syscall", "--wait", "--environment", "host,xen-domu", "--trials", "2"]);
-    let parent = run.pid();
-    let machine = run.wait_for("a monitor", || monitor(parent));
+    let machine = machine_of(&mut run);
     std::thread::sleep(Duration::from_millis(1500));
     // SAFETY: the call takes numbers; the process was found to be the monitor of our run.
     unsafe { libc::kill(machine, libc::SIGKILL) };
@@ -71,7 +86,7 @@ fn a_machine_that_ends_while_it_boots_costs_its_own_series() {
     run.end().ended_with(3).says(&["syscall in xen-domu", "did not come up, in the phase of", "signal 9"]);
     let trials = trials(&lab.show(&lab.recording()));
     assert_eq!(trials.iter().filter(|(_, _, outcome)| *outcome == "complete").count(), 2, "{trials:?}");
-    before.again();
+    nothing_is_left(&lab, machine);
 }
 
 #[test]
@@ -81,12 +96,10 @@ fn nothing_of_xen_outlives_its_run() {
     }
     for signal in [libc::SIGINT, libc::SIGKILL] {
         let lab = Lab::new();
-        let before = Left::now();
         let mut run = lab.start(&["run", "wakeup", "--wait", "--environment", "xen-dom0"]);
-        let parent = run.pid();
-        run.wait_for("a monitor", || monitor(parent));
+        let machine = machine_of(&mut run);
         std::thread::sleep(Duration::from_millis(300));
         run.stopped_by(signal);
-        before.again();
+        nothing_is_left(&lab, machine);
     }
 }
