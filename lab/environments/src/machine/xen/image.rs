@@ -65,8 +65,8 @@ impl Packages {
 
     /// The version of Xen, as its package names it.
     pub(super) fn version(&self) -> Option<String> {
-        let names = self.others.iter().filter_map(|path| path.file_name()?.to_str());
-        let name = names.filter(|name| name.starts_with("xen-hypervisor-")).last()?;
+        let mut names = self.others.iter().filter_map(|path| path.file_name()?.to_str());
+        let name = names.rfind(|name| name.starts_with("xen-hypervisor-"))?;
         Some(name.split('_').nth(1)?.replace("%3a", ":"))
     }
 
