@@ -2,14 +2,14 @@
 //! with Xen's tools, the probe as the agent, and the kernel and archive of the second domain, which are those of any guest.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use image::{Kernel, Plan, Recipe, Root};
 
 use super::super::guest::{Guest, INIT, KERNELS, kernel_package};
 use super::super::kept::kept;
+use super::unpacked;
 use crate::error::Error;
 use crate::locate::{self, LINUX_PROBE};
 
@@ -33,7 +33,7 @@ const OPENED: &str = "libgcc_s.so.1";
 
 /// The names of the files in the folder of an image.
 pub(super) const HYPERVISOR: &str = "xen";
-pub(super) const KERNEL: &str = "vmlinuz";
+pub(super) const KERNEL: &str = "vmlinux";
 pub(super) const ARCHIVE: &str = "initramfs.cpio";
 
 /// The packages that an image is made of, as they lie beside this program.
@@ -80,7 +80,8 @@ impl Packages {
         let programs =
             [&init, &probe].map(|path| fs::read(path).map_err(Error::os(format!("read {}", path.display()))));
         let [init_bytes, probe_bytes] = programs;
-        let inputs = (MODULES, STEPS, TOOLS, names, &guest.kernel, init_bytes?, probe_bytes?);
+        let inputs =
+            (MODULES, STEPS, TOOLS, [HYPERVISOR, KERNEL, ARCHIVE], names, &guest.kernel, init_bytes?, probe_bytes?);
         kept("xen", &inputs, |folder| self.make(init, probe, guest.clone(), folder))
     }
 
@@ -89,7 +90,7 @@ impl Packages {
         let [unpacked, root] = ["kernel", "root"].map(|name| folder.join(name));
         let kernel = Kernel::unpack(&self.kernel, &unpacked).map_err(failed)?;
         self.others.iter().try_for_each(|package| image::unpack(package, &root)).map_err(failed)?;
-        unpack_hypervisor(&root, &folder.join(HYPERVISOR))?;
+        hypervisor(&root, &folder.join(HYPERVISOR))?;
         let recipe = Recipe {
             kernel,
             init,
@@ -104,25 +105,19 @@ impl Packages {
         };
         let made = recipe.make().map_err(failed)?;
         let [image, archive] = [KERNEL, ARCHIVE].map(|name| folder.join(name));
-        fs::copy(&recipe.kernel.image, &image).map_err(Error::os(format!("write {}", image.display())))?;
+        unpacked::kernel(&recipe.kernel.image, &image)?;
         fs::write(&archive, &made.bytes).map_err(Error::os(format!("write {}", archive.display())))?;
         let remove = |path: &Path| fs::remove_dir_all(path).map_err(Error::os(format!("remove {}", path.display())));
         remove(&unpacked).and_then(|()| remove(&root))
     }
 }
 
-/// Xen, which its package has compressed: a boot loader would unpack it, and a monitor does not.
-fn unpack_hypervisor(root: &Path, to: &Path) -> Result<(), Error> {
+/// Xen, which its package has packed: a boot loader would unpack it.
+fn hypervisor(root: &Path, to: &Path) -> Result<(), Error> {
     let missing = || Error::Unusable("Debian's package of Xen has no boot/xen-VERSION.gz".into());
     let names = names(&root.join("boot"));
     let name = names.iter().rfind(|name| name.starts_with("xen-") && name.ends_with(".gz")).ok_or_else(missing)?;
-    let from = File::open(root.join("boot").join(name)).map_err(Error::os(format!("read {name}")))?;
-    let out = File::create(to).map_err(Error::os(format!("write {}", to.display())))?;
-    let done = Command::new("gzip").arg("-dc").stdin(from).stdout(out).stderr(Stdio::null()).status();
-    match done.map_err(Error::os("start gzip"))? {
-        status if status.success() => Ok(()),
-        status => Err(Error::Unusable(format!("gzip does not unpack {name}: {}", kizami_protocol::ending(status)))),
-    }
+    unpacked::gunzip(&root.join("boot").join(name), to)
 }
 
 /// The paths of the tools from `root`.

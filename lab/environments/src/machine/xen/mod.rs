@@ -5,6 +5,7 @@
 mod boot;
 mod environment;
 mod image;
+mod unpacked;
 
 pub use environment::Xen;
 
