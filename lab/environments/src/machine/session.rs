@@ -22,6 +22,8 @@ use crate::error::Error;
 use crate::launch::Running;
 
 const LOOK: Duration = Duration::from_millis(20);
+/// Why nothing comes from a port whose other end is closed.
+const ENDED: &str = "the machine ended";
 
 /// What the agent said when it was up.
 #[derive(Debug, Clone)]
@@ -151,10 +153,14 @@ impl Session {
             Some(Err(why)) => why,
             None => format!("not within {} s", limit.as_secs()),
         };
-        let phase = self.shared.lock().phase.clone();
-        let phase = phase.or_else(|| phase_of(&self.monitor().console()).map(str::to_owned));
+        let told = self.shared.lock().phase.clone();
+        // What the console and the monitor said last is of the first guest, and says nothing of a domain that ended by itself.
+        let of_first = told.is_none() || failed == ENDED;
+        let phase = told.or_else(|| phase_of(&self.monitor().console()).map(str::to_owned));
         let phase = phase.map_or_else(String::new, |phase| format!(", in the phase of {phase}"));
-        Err(Error::Unusable(format!("the guest did not come up{phase}: {failed}{}", self.monitor().last_words())))
+        let words = if of_first { self.monitor().last_words() } else { String::new() };
+        self.monitor().kill();
+        Err(Error::Unusable(format!("the guest did not come up{phase}: {failed}{words}")))
     }
 
     /// Whether it can run another probe.
@@ -251,7 +257,7 @@ fn read(mut port: UnixStream, shared: &Shared) {
     let mut piece = [0; 16 << 10];
     let why = loop {
         match port.read(&mut piece) {
-            Ok(0) => break "the machine ended".to_owned(),
+            Ok(0) => break ENDED.to_owned(),
             Ok(read) => decoder.push(&piece[..read]),
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
             Err(e) => break format!("the port cannot be read: {e}"),
