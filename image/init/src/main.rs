@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use init::{Ending, Kernel, PATH, Plan, System, run};
 
 fn main() -> ExitCode {
-    let mut kernel = Kernel::default();
+    let mut kernel = Kernel::new();
     if std::process::id() != 1 {
         eprintln!("init is the first process of an image, and started by the kernel");
         return ExitCode::from(2);

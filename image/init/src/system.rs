@@ -33,11 +33,32 @@ pub trait System {
     fn say(&mut self, sentence: &str);
 }
 
+/// The variable that tells programs when the first process began: nanoseconds of CLOCK_MONOTONIC, which begins with the kernel.
+pub const BEGAN: &str = "INIT_BEGAN_NS";
+
 /// The running kernel.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Kernel {
     /// Where programs write; the console without one.
     output: Option<File>,
+    began: String,
+}
+
+impl Kernel {
+    /// As it is when the first process begins.
+    pub fn new() -> Self {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the pointer is to a timespec of ours; the clock exists on every Linux.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+        let began = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+        Self { output: None, began: began.to_string() }
+    }
+}
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl System for Kernel {
@@ -97,7 +118,7 @@ impl System for Kernel {
 
     fn run(&mut self, program: &str, arguments: &[String]) -> io::Result<Ending> {
         let mut command = Command::new(program);
-        command.args(arguments);
+        command.args(arguments).env(BEGAN, &self.began);
         if let Some(output) = &self.output {
             command.stdin(output.try_clone()?).stdout(Stdio::from(output.try_clone()?));
         }

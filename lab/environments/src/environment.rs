@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use kizami_protocol::{Arena, PartSize};
 use kizami_settings::{Scope, Setting, Settings};
+use kizami_workloads::linux::boot;
 use kizami_workloads::loads::{self, Load};
 use kizami_workloads::{Machine, Params, Part, Workload};
 
@@ -128,6 +129,8 @@ pub struct Place<'a> {
     pub scratch: &'a Path,
     /// A control group for the probe to join, where its memory is limited.
     pub cgroup: Option<&'a Path>,
+    /// When the start began: nanoseconds of this machine's CLOCK_MONOTONIC.
+    pub began: i64,
     /// Raised when the run should end: what waits looks at it.
     pub interrupt: &'a AtomicBool,
 }
@@ -171,6 +174,11 @@ impl Job {
 
     pub fn workload(&self) -> &'static Workload {
         self.params.workload()
+    }
+
+    /// Whether what it measures is the start of its environment, so that none may be used that is there.
+    pub fn starts_anew(&self) -> bool {
+        self.workload().name == boot::WORKLOAD.name
     }
 
     /// Whether its times are an emulator's.

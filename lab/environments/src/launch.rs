@@ -6,9 +6,10 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,20 @@ pub struct Started {
     pub(crate) server: Option<Box<Started>>,
     /// Removes what is left elsewhere.
     pub(crate) keeper: Option<Keeper>,
+    /// What serves the probe, beside its own process and those that this started.
+    pub(crate) served_by: ServedBy,
     running: Box<dyn Running>,
+}
+
+/// What serves a probe and is no child of the lab.
+#[derive(Debug, Default)]
+pub(crate) struct ServedBy {
+    /// The number of the probe's process, once it is known.
+    pub probe: Arc<OnceLock<u32>>,
+    /// The file with the number of a daemon.
+    pub daemon: Option<PathBuf>,
+    /// Files that were read, and are mapped by nobody.
+    pub files: Vec<PathBuf>,
 }
 
 /// What a probe runs as.
@@ -182,7 +196,8 @@ fn keep_end(mut stream: impl Read, kept: &Mutex<Vec<u8>>) {
 
 impl Started {
     pub(crate) fn of(reports: Receiver<Result<Report, String>>, running: Box<dyn Running>) -> Self {
-        Self { reports, stdin: None, read_back: None, server: None, keeper: None, running }
+        let served_by = ServedBy::default();
+        Self { reports, stdin: None, read_back: None, server: None, keeper: None, served_by, running }
     }
 
     pub(crate) fn process(&self) -> u32 {

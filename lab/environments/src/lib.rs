@@ -5,63 +5,44 @@
 //! - [`run_trial`]: follows a started probe to its end, in whatever way it ends: done, failed, killed, hung,
 //!   interrupted.
 //!
-//! A new environment is one file with a type that is an [`Environment`], and a line in [`ALL`].
+//! A new environment is one file with a type that is an [`Environment`], and a line in the list below.
 
-mod actors;
-mod beam;
-mod container;
 mod environment;
 mod erlang;
 mod error;
-mod host;
 mod keeper;
 mod launch;
 mod loads;
 mod locate;
-mod machine;
 mod probe;
-mod reference;
-mod rtos;
 mod trial;
+mod weigh;
 
 pub use environment::{Environment, Job, LOAD, NO_LOAD, Place, load_names};
 pub use error::Error;
 pub use launch::Started;
 pub use trial::{Sink, TrialEnd, run_trial};
 
-/// Every environment, in the order in which they are listed to users.
-pub static ALL: &[&dyn Environment] = &[
-    &host::Host,
-    &container::BWRAP,
-    &container::RUNC,
-    &container::DOCKER,
-    &container::PODMAN,
-    &machine::QEMU,
-    &machine::DOM0,
-    &machine::DOMU,
-    &beam::Beam,
-    &actors::OTP,
-    &actors::ERLANG,
-    &actors::GEN_SERVER,
-    &actors::GEN_SERVER_OFF_HEAP,
-    &actors::GEN_SERVER_SUPERVISED,
-    &actors::ACTIX,
-    &actors::ACTIX_SPREAD,
-    &actors::RACTOR,
-    &actors::KAMEO,
-    &actors::TOKIO,
-    &actors::THREADS,
-    &rtos::RtosHost,
-    &rtos::CORTEX_M33,
-    &rtos::CORTEX_A9,
-    &rtos::RP2040,
-    &reference::CYCLICTEST,
-    &reference::HACKBENCH,
-    &reference::PERF,
-    &reference::NUTTCP,
-    &reference::IPERF3,
-    &reference::FIO,
-];
+/// Declares each file and lists its environments: the one place that knows them all.
+macro_rules! environments {
+    ($($file:ident: [$($environment:ident),* $(,)?],)*) => {
+        $(mod $file;)*
+        /// Every one of them, in the order in which they are listed to users.
+        pub static ALL: &[&dyn Environment] = &[$($(&$file::$environment),*),*];
+    };
+}
+
+environments! {
+    host: [Host],
+    container: [BWRAP, RUNC, DOCKER, PODMAN],
+    machine: [QEMU, DOM0, DOMU],
+    beam: [Beam],
+    actors: [
+        OTP, ERLANG, GEN_SERVER, GEN_SERVER_OFF_HEAP, GEN_SERVER_SUPERVISED, ACTIX, ACTIX_SPREAD, RACTOR, KAMEO, TOKIO, THREADS
+    ],
+    rtos: [RtosHost, CORTEX_M33, CORTEX_A9, RP2040],
+    reference: [CYCLICTEST, HACKBENCH, PERF, NUTTCP, IPERF3, FIO],
+}
 
 /// The environment named `name`.
 pub fn find(name: &str) -> Option<&'static dyn Environment> {

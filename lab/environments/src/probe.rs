@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use kizami_protocol::Request;
+use kizami_protocol::{Request, Start};
 use kizami_settings::{Scope, Settings, process};
 use kizami_workloads::{Params, Part, Workload};
 
@@ -21,6 +21,7 @@ pub(crate) fn request(job: &Job, place: &Place<'_>, scratch: &Path) -> Request {
         settings: job.settings.of(Scope::Process).written(),
         columns: place.parts.iter().map(Part::column_names).collect(),
         scratch: scratch.to_owned(),
+        start: Start { began: place.began, machine: None },
     }
 }
 

@@ -14,12 +14,14 @@ use std::time::{Duration, Instant};
 use kizami_protocol::{Arena, PartSize, Report};
 use kizami_recording::Recorder;
 use kizami_recording::folder::Effective;
-use kizami_workloads::Part;
+use kizami_workloads::linux::footprint;
+use kizami_workloads::{Part, clock_ns};
 
 use crate::environment::{Job, LOAD, Place};
 use crate::error::Error;
 use crate::launch::Started;
 use crate::loads;
+use crate::weigh;
 
 /// How often rows are handed on while the probe still runs. Seldom, because writing them takes time of the machine.
 const HAND_ON: Duration = Duration::from_secs(5);
@@ -67,7 +69,8 @@ pub fn run_trial(
     let arena = job.environment.arena(job, &sizes).map_err(Error::os("get memory for the samples"))?;
     let begin = || {
         let loads = loads::start(&job.loads, scratch, interrupt)?;
-        let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroup, interrupt })?;
+        let began = clock_ns() as i64;
+        let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroup, began, interrupt })?;
         Ok((loads, probe))
     };
     let (loads, probe) = match begin() {
@@ -177,6 +180,12 @@ impl Follow<'_> {
             }
             Report::Effective { setting, value, as_requested, why } => {
                 self.sink.effective(&setting, Effective { value, as_requested, why });
+            }
+            Report::Fact { name, value } if name == footprint::INSIDE => {
+                let outside = weigh::weigh(self.probe.process(), &self.probe.served_by)?;
+                self.sink.rows(0, &[outside.memory, value as u64, outside.disk])?;
+                // That is all it waits for.
+                self.arena.stop().store(true, Ordering::Relaxed);
             }
             Report::Fact { name, value } => self.sink.fact(&name, value),
             Report::Rows { part, rows } => {

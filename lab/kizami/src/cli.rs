@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
+use kizami_recording::folder::Requirement;
+use kizami_recording::quantity::Quantity;
 
 /// How real-time is this machine? Measure it, and show it.
 #[derive(Debug, Parser)]
@@ -134,6 +136,29 @@ pub struct RunOptions {
     /// Show what would run, and for how long, without running it
     #[arg(long)]
     pub dry_run: bool,
+
+    #[command(flatten)]
+    pub required: Required,
+}
+
+/// What wake-ups are held to.
+#[derive(Debug, Args, Clone, Default)]
+pub struct Required {
+    /// Decide, in the report, whether wake-ups are later than this, such as 200us; their figures show it as a line
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub deadline: Option<u64>,
+
+    /// The largest share of wake-ups that may be later [default: 1e-6]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "deadline")]
+    pub miss: Option<f64>,
+}
+
+impl Required {
+    /// `None` where nothing is asked.
+    pub fn requirement(&self) -> Option<Requirement> {
+        let deadline = self.deadline?;
+        Some(Requirement { deadline, miss: self.miss.unwrap_or(Requirement::MISS) })
+    }
 }
 
 #[derive(Debug, Args)]
@@ -144,6 +169,8 @@ pub struct ReportArgs {
     /// The file to write; report.html in the recording when left out
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub required: Required,
 }
 
 #[derive(Debug, Args)]
@@ -243,12 +270,12 @@ pub struct Decide {
     pub recording: Option<PathBuf>,
 
     /// The period of the task
-    #[arg(long, value_name = "TIME")]
-    pub period: String,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub period: u64,
 
     /// How late a wake-up may be; take off the time that the task itself needs
-    #[arg(long, value_name = "TIME")]
-    pub deadline: String,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub deadline: u64,
 
     /// The largest share of wake-ups that may be later
     #[arg(long, value_name = "SHARE", default_value = "1e-6", value_parser = parse_share)]
@@ -261,6 +288,14 @@ pub struct Bench {
     pub name: String,
     #[command(flatten)]
     pub options: RunOptions,
+}
+
+/// Nanoseconds, and not 0.
+fn parse_time(text: &str) -> Result<u64, String> {
+    match Quantity::Time.parse(text)? {
+        0 => Err("it has to be longer than nothing".into()),
+        time => Ok(time),
+    }
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

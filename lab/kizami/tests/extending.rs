@@ -1,5 +1,5 @@
-//! The example of docs/extending.md as a test: its file and its line are put into a copy of these sources, which is
-//! then built and really measures the workload.
+//! The examples of docs/extending.md as a test: the file and the line of each are put into a copy of these sources, which is
+//! then built and really measures the new workload, also in the new environment.
 //!
 //! The copy and its build lie in the target folder and stay there, so that a second run compiles only what changed.
 //! Copied files keep the times of their originals, and the additions from the document have the document's time,
@@ -16,12 +16,30 @@ use kizami_recording::folder::{Outcome, Reader};
 use serde_json::Value;
 
 const DOCUMENT: &str = "docs/extending.md";
-const NEW_FILE: &str = "lab/workloads/src/linux/page_fault.rs";
-const LIST: &str = "lab/workloads/src/linux/mod.rs";
 const WORKLOAD: &str = "page-fault";
 
+/// An example of the document: below which heading it stands, its file, and the list that its line is put into.
+struct Example {
+    heading: &'static str,
+    file: &'static str,
+    list: &'static str,
+}
+
+const EXAMPLES: [Example; 2] = [
+    Example {
+        heading: "\n## An environment\n",
+        file: "lab/environments/src/unshare.rs",
+        list: "lab/environments/src/lib.rs",
+    },
+    Example {
+        heading: "\n## A workload\n",
+        file: "lab/workloads/src/linux/page_fault.rs",
+        list: "lab/workloads/src/linux/mod.rs",
+    },
+];
+
 #[test]
-fn a_workload_is_one_new_file_and_one_line_as_the_document_shows() {
+fn what_is_added_is_one_new_file_and_one_line_as_the_document_shows() {
     let Some(cargo) = cargo() else {
         return skipped("kizami: the example of docs/extending.md: cargo is not there to build it");
     };
@@ -33,32 +51,49 @@ fn a_workload_is_one_new_file_and_one_line_as_the_document_shows() {
 
     let document = text(&workspace.join(DOCUMENT));
     let written = modified(&workspace.join(DOCUMENT));
-    write(&copy.join(NEW_FILE), block(&document, "rust").as_bytes(), written);
-    let list = text(&copy.join(LIST));
-    let listed = modified(&copy.join(LIST)).max(written);
-    write(&copy.join(LIST), patched(&list, &block(&document, "diff")).as_bytes(), listed);
-    one_file_and_one_line(&before, &sources(&copy));
+    for Example { heading, file, list } in EXAMPLES {
+        let (_, section) = document.split_once(heading).expect("a section of the document");
+        write(&copy.join(file), block(section, "rust").as_bytes(), written);
+        let there = text(&copy.join(list));
+        let listed = modified(&copy.join(list)).max(written);
+        write(&copy.join(list), patched(&there, &block(section, "diff")).as_bytes(), listed);
+    }
+    one_file_and_one_line_each(&before, &sources(&copy));
 
     let target = place.join("target");
     build(&cargo, &copy, &target);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let recording = folder.path().join("recording");
-    let shown = measure(&target.join("debug/kizami"), &recording);
-    assert_eq!(shown["complete"], 2, "{shown}");
+    let environments = environments();
+    let shown = measure(&target.join("debug/kizami"), &environments, &recording);
+    assert_eq!(shown["complete"], 2 * environments.len(), "{shown}");
     assert_eq!(shown["failed"], Value::Array(Vec::new()), "{shown}");
 
     let reader = Reader::open(&recording).expect("a recording");
     assert!(reader.damage().is_empty(), "{:?}", reader.damage());
     let series: Vec<_> = reader.series().collect();
-    let [one] = series.as_slice() else { panic!("{} series", series.len()) };
-    assert_eq!((one.series.workload.as_str(), one.series.params["pages"].as_str()), (WORKLOAD, "500"));
-    for trial in &one.series.trials {
-        assert_eq!((trial.rows, &trial.outcome), (500, &Outcome::Complete));
-        assert!(trial.facts["minor_faults"] >= 500.0, "each page is a fault: {:?}", trial.facts);
-        assert_eq!(trial.facts["allocations"], 0.0);
+    assert_eq!(series.iter().map(|one| one.series.environment.as_str()).collect::<Vec<_>>(), environments);
+    for one in &series {
+        assert_eq!((one.series.workload.as_str(), one.series.params["pages"].as_str()), (WORKLOAD, "500"));
+        for trial in &one.series.trials {
+            assert_eq!((trial.rows, &trial.outcome), (500, &Outcome::Complete));
+            assert!(trial.facts["minor_faults"] >= 500.0, "each page is a fault: {:?}", trial.facts);
+            assert_eq!(trial.facts["allocations"], 0.0);
+        }
     }
     let report = text(Path::new(shown["report"].as_str().expect("a report's path")));
     assert!(report.contains("first touch of a page"), "the report does not have the workload");
+}
+
+/// The host, and the new environment where this user may have it.
+fn environments() -> Vec<&'static str> {
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--mount-proc", "true"]);
+    let may = command.output().is_ok_and(|output| output.status.success());
+    if !may {
+        skipped("kizami: the environment of docs/extending.md: new namespaces are refused here");
+    }
+    if may { vec!["host", "unshare"] } else { vec!["host"] }
 }
 
 /// The cargo that runs this test, or the one in PATH.
@@ -137,19 +172,21 @@ fn patched(file: &str, diff: &str) -> String {
     let there: String =
         diff.lines().filter_map(|line| line.strip_prefix(' ')).map(|line| format!("{line}\n")).collect();
     let then: String = diff.lines().map(|line| format!("{}\n", &line[1..])).collect();
-    assert_eq!(file.matches(&there).count(), 1, "{LIST} has this not once:\n{there}");
+    assert_eq!(file.matches(&there).count(), 1, "the list has this not once:\n{there}");
     file.replacen(&there, &then, 1)
 }
 
 /// What the document asks for is what the project promises.
-fn one_file_and_one_line(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) {
-    let changed: Vec<_> = after.iter().filter(|(path, bytes)| before.get(*path) != Some(*bytes)).collect();
-    let paths: Vec<_> = changed.iter().map(|(path, _)| path.as_str()).collect();
-    assert_eq!(paths, [LIST, NEW_FILE]);
-    assert!(!before.contains_key(NEW_FILE), "{NEW_FILE} is there already");
-    assert_eq!(after.len(), before.len() + 1);
-    let lines = |files: &BTreeMap<String, Vec<u8>>| String::from_utf8_lossy(&files[LIST]).lines().count();
-    assert_eq!(lines(after), lines(before) + 1);
+fn one_file_and_one_line_each(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) {
+    let changed = after.iter().filter(|(path, bytes)| before.get(*path) != Some(*bytes)).map(|(path, _)| path.as_str());
+    let mut asked: Vec<_> = EXAMPLES.iter().flat_map(|example| [example.file, example.list]).collect();
+    asked.sort_unstable();
+    assert_eq!(changed.collect::<Vec<_>>(), asked);
+    for Example { file, list, .. } in EXAMPLES {
+        assert!(!before.contains_key(file), "{file} is there already");
+        let lines = |files: &BTreeMap<String, Vec<u8>>| String::from_utf8_lossy(&files[list]).lines().count();
+        assert_eq!(lines(after), lines(before) + 1);
+    }
 }
 
 /// Builds the program and its probe, without the network: what it needs was needed for this test too.
@@ -169,10 +206,11 @@ fn build(cargo: &Path, source: &Path, target: &Path) {
     }
 }
 
-/// Runs the workload twice, each time in a fresh process: what the program says of it.
-fn measure(kizami: &Path, recording: &Path) -> Value {
+/// Runs the workload twice in each, each time in a fresh process: what the program says of it.
+fn measure(kizami: &Path, environments: &[&str], recording: &Path) -> Value {
     let mut command = Command::new(kizami);
-    command.args(["run", WORKLOAD, "--set", "pages=500", "--trials", "2", "--wait", "--json", "--out"]).arg(recording);
+    command.args(["run", WORKLOAD, "--set", "pages=500", "--trials", "2", "--environment", &environments.join(",")]);
+    command.args(["--wait", "--json", "--out"]).arg(recording);
     let output = command.output().expect("the program");
     succeeded(&output);
     serde_json::from_slice(&output.stdout).expect("JSON")

@@ -9,6 +9,7 @@ use kizami_report::plot::boxes::{BoxPlot, Group, Published, Row, Spread};
 use kizami_report::plot::composition::{Composition, Part};
 use kizami_report::plot::cumulative::{Cumulative, Curve, Form};
 use kizami_report::plot::histogram::{Bucket, Histogram, Series};
+use kizami_report::plot::limit::Limit;
 use kizami_report::plot::lines::{Line, Lines};
 use kizami_report::plot::rates::{self, Estimate, Rates};
 use kizami_report::plot::ratios::{self, Ratio, Ratios};
@@ -138,6 +139,7 @@ fn box_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             unit: Unit::Nanoseconds,
             scale: Scale::Auto,
             groups,
+            limit: None,
         })
     };
     vec![
@@ -218,7 +220,7 @@ fn distribution_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             limit,
         })
     };
-    let cumulative = |title: &str, form: Form, deadline| -> Box<dyn Figure> {
+    let cumulative = |title: &str, form: Form, limit| -> Box<dyn Figure> {
         Box::new(Cumulative {
             title: title.into(),
             subtitle: "the same samples".into(),
@@ -227,7 +229,7 @@ fn distribution_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             scale: Scale::Auto,
             form,
             curves: sets.iter().map(|(label, samples)| curve(label, samples)).collect(),
-            deadline,
+            limit,
         })
     };
     vec![
@@ -235,12 +237,16 @@ fn distribution_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             "Wake-up latency by background load",
             Scale::Auto,
             series(&sets),
-            Some((1e6, "deadline 1 ms".into())),
+            Some(Limit { value: 1e6, name: "deadline 1 ms".into() }),
         ),
         histogram("Wake-up latency, eight series", Scale::Auto, series(&eight), None),
         histogram("Wake-up latency, idle, linear axis", Scale::Linear, series(&sets[..1]), None),
         cumulative("How many wake-ups come in time?", Form::Ordinary, None),
-        cumulative("How often is a latency exceeded?", Form::Tail, Some((1e6, "deadline 1 ms".into()))),
+        cumulative(
+            "How often is a latency exceeded?",
+            Form::Tail,
+            Some(Limit { value: 1e6, name: "deadline 1 ms".into() }),
+        ),
     ]
 }
 
@@ -304,7 +310,7 @@ fn trial_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             "Ten million wake-ups in the order taken",
             "SCHED_FIFO 90",
             one(Samples::Columns(many)),
-            Some((1e6, "deadline 1 ms".into())),
+            Some(Limit { value: 1e6, name: "deadline 1 ms".into() }),
         ),
         plot("Wake-ups by load", "", panels, None),
     ]
@@ -359,6 +365,7 @@ fn time_figures(random: &mut Random) -> Vec<Box<dyn Figure>> {
             moments: vec!["idle".into(), "at the most".into()],
             parts: parts.into_iter().map(part).collect(),
             rest: Some(free),
+            follow: true,
         }),
         Box::new(Lines {
             title: "Memory, against idle".into(),
@@ -460,6 +467,7 @@ fn terminal_samples(random: &mut Random) -> String {
         unit: Unit::Nanoseconds,
         scale: Scale::Auto,
         groups: vec![Group { heading: String::new(), rows }],
+        limit: None,
     };
     let samples = random.latencies(200_000, 7e3, 40.0);
     let histogram = Histogram {

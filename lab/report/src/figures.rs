@@ -5,7 +5,8 @@ use kizami_recording::folder::{Column, Loaded};
 use crate::analysis::Analysis;
 use crate::moments;
 use crate::plot::{
-    Figure, Scale, Tone, Unit, boxes, composition, cumulative, histogram, lines, rates, ratios, steps::Step, trials,
+    Figure, Scale, Tone, Unit, boxes, composition, cumulative, histogram, limit::Limit, lines, rates, ratios,
+    steps::Step, trials,
 };
 
 /// One series as a figure needs it.
@@ -22,6 +23,8 @@ pub struct About {
     pub title: String,
     pub subtitle: String,
     pub quantity: String,
+    /// What the values are held against, in figures of samples.
+    pub limit: Option<Limit>,
 }
 
 /// More samples than this are drawn as columns of extremes and middle.
@@ -78,6 +81,7 @@ pub fn box_plot(about: About, entries: &[Entry<'_, '_>]) -> boxes::BoxPlot {
         unit: unit_of(entries),
         scale: Scale::Auto,
         groups,
+        limit: about.limit,
     }
 }
 
@@ -104,7 +108,7 @@ pub fn histogram(about: About, entries: &[Entry<'_, '_>]) -> histogram::Histogra
         unit: unit_of(entries),
         scale: Scale::Auto,
         series: series.collect(),
-        limit: None,
+        limit: about.limit,
     }
 }
 
@@ -122,7 +126,7 @@ pub fn cumulative(about: About, entries: &[Entry<'_, '_>], form: cumulative::For
         scale: Scale::Auto,
         form,
         curves: entries.iter().map(curve).collect(),
-        deadline: None,
+        limit: about.limit,
     }
 }
 
@@ -146,7 +150,7 @@ pub fn trials(about: About, entries: &[Entry<'_, '_>]) -> trials::Trials {
         unit: unit_of(entries),
         scale: Scale::Auto,
         series: series.collect(),
-        limit: None,
+        limit: about.limit,
     }
 }
 
@@ -227,6 +231,7 @@ impl Watched {
             moments: moments.iter().map(|(name, _)| (*name).to_owned()).collect(),
             parts: used.map(part).collect(),
             rest: self.columns.iter().find(|(name, _)| name == FREE).map(part),
+            follow: true,
         }
     }
 

@@ -4,6 +4,7 @@
 //! its figures. [`plot`] draws.
 
 mod analysis;
+pub mod decisions;
 mod figures;
 pub mod files;
 mod findings;
@@ -11,7 +12,9 @@ pub mod html;
 mod measure;
 pub mod missing;
 mod moments;
+mod names;
 pub mod numbers;
+mod phases;
 pub mod plot;
 mod report;
 mod section;

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use kizami_recording::folder::{Loaded, Reader, Recording};
+use kizami_recording::folder::{Loaded, Reader, Recording, Requirement, Series};
 use kizami_recording::formats::ENVIRONMENT;
 use kizami_recording::stats::Options;
 use kizami_studies::{Judgement, Selector, Study};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
+use crate::decisions::{self, Decisions};
 use crate::findings::{self, Finding};
 use crate::plot::{Figure, palette};
 use crate::section::{self, Section};
@@ -50,17 +51,21 @@ pub struct Report {
     pub damage: Vec<String>,
     pub diagnoses: Vec<Diagnosis>,
     pub findings: Vec<Finding>,
+    /// Whether wake-ups meet what they are held to: one for the run, or one for each study that says something of its own.
+    pub decisions: Vec<Decisions>,
     pub chapters: Vec<Chapter>,
 }
 
 impl Report {
-    /// Reads everything out of `reader`, for the studies that it measured.
-    pub fn new(reader: &Reader, studies: &[Study]) -> Self {
+    /// Reads everything out of `reader`, for the studies that it measured. Wake-ups are held to what was `asked`, and otherwise to
+    /// what the run or their study says; without any, nothing is decided.
+    pub fn new(reader: &Reader, studies: &[Study], asked: Option<Requirement>) -> Self {
         let recording = reader.recording().clone();
         let options = Options { seed: recording.seed, ..Options::default() };
         let analyses: Vec<Analysis<'_>> = reader.series().map(|loaded| Analysis::of(loaded, &options)).collect();
-        let mut chapters: Vec<Chapter> =
-            studies.iter().map(|study| chapter(study, reader, &analyses, &options)).collect();
+        let asked = asked.or(recording.requirement);
+        let chapter = |study: &Study| chapter(study, reader, &analyses, &options, asked.or(study.requirement));
+        let mut chapters: Vec<Chapter> = studies.iter().map(chapter).collect();
         let sections = chapters.iter_mut().flat_map(|chapter| &mut chapter.sections);
         let mut figures: Vec<&mut dyn Figure> = sections
             .flat_map(|section| &mut section.figures)
@@ -71,6 +76,7 @@ impl Report {
             damage: reader.damage().iter().map(ToString::to_string).collect(),
             diagnoses: diagnoses(reader.folder()),
             findings: findings::find(&analyses),
+            decisions: decide(reader, studies, asked),
             chapters,
             recording,
         }
@@ -82,13 +88,42 @@ impl Report {
         !series.is_empty() && series.iter().all(|series| series.environment == ENVIRONMENT)
     }
 
+    /// Whether there are wake-ups, which a deadline could be asked for.
+    pub fn has_wake_ups(&self) -> bool {
+        self.recording.series.iter().any(|series| decisions::is_wake_up(series) && series.rows() > 0)
+    }
+
     /// All drawings with their names.
     pub fn figures(&self) -> impl Iterator<Item = &section::Drawn> {
         self.chapters.iter().flat_map(|c| &c.sections).flat_map(|s| &s.figures)
     }
 }
 
-fn chapter(study: &Study, reader: &Reader, analyses: &[Analysis<'_>], options: &Options) -> Chapter {
+/// What is asked of the run is decided of all its wake-ups, what a study says of its own.
+fn decide(reader: &Reader, studies: &[Study], asked: Option<Requirement>) -> Vec<Decisions> {
+    let decided = match asked {
+        Some(requirement) => vec![Decisions::of(reader, requirement, |_, _| true)],
+        None => {
+            let of_study = |study: &Study| {
+                let own = format!("{}/", study.name);
+                let chosen = |series: &Series, _| series.asked_by.iter().any(|by| by.starts_with(&own));
+                let decisions = Decisions::of(reader, study.requirement?, chosen);
+                Some(Decisions { study: study.title.clone(), ..decisions })
+            };
+            studies.iter().filter_map(of_study).collect()
+        }
+    };
+    decided.into_iter().filter(|decisions| !decisions.decided.is_empty()).collect()
+}
+
+fn chapter(
+    study: &Study,
+    reader: &Reader,
+    analyses: &[Analysis<'_>],
+    options: &Options,
+    requirement: Option<Requirement>,
+) -> Chapter {
+    let deadline = requirement.map(|requirement| requirement.deadline);
     let find = |selector: &Selector| -> Vec<Loaded<'_>> {
         reader.series().filter(|loaded| selector.matches(loaded.series)).collect()
     };
@@ -103,7 +138,7 @@ fn chapter(study: &Study, reader: &Reader, analyses: &[Analysis<'_>], options: &
         paper: study.paper.clone(),
         about: study.about.trim().to_owned(),
         claims: study.claims.iter().map(claim).collect(),
-        sections: study.groups.iter().filter_map(|g| section::build(study, g, analyses)).collect(),
+        sections: study.groups.iter().filter_map(|g| section::build(study, g, analyses, deadline)).collect(),
     }
 }
 

@@ -10,7 +10,10 @@ use crate::analysis::{self, Analysis};
 use crate::figures::{self, About, Entry};
 use crate::measure::Measure;
 use crate::missing;
+use crate::names::LATENCIES;
 use crate::numbers::whole;
+use crate::phases;
+use crate::plot::limit::Limit;
 use crate::plot::{Figure, Unit, boxes, cumulative, lines, rates, ratios};
 use crate::settings;
 use crate::table::Table;
@@ -41,8 +44,9 @@ pub struct Section {
     pub refused: Vec<String>,
 }
 
-/// Builds the section of `group`; `None` when nothing of it was measured or published.
-pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>]) -> Option<Section> {
+/// Builds the section of `group`, with `deadline` in nanoseconds in its figures of latencies; `None` when nothing of it was
+/// measured or published.
+pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>], deadline: Option<u64>) -> Option<Section> {
     let series: Vec<&Series> = analyses.iter().map(Analysis::series).collect();
     let rows = group.rows(&study.name, &series);
     let measures: Vec<Measure<'_, '_>> =
@@ -55,7 +59,8 @@ pub fn build(study: &Study, group: &Group, analyses: &[Analysis<'_>]) -> Option<
     let label = |m: &Measure<'_, '_>| Some(format!("{}: {}", m.row.label, missing::sentence(m.series())?));
     refused.extend(measures.iter().filter_map(label));
     let id = format!("{}-{}", study.name, group.id);
-    let figures = Figures { id: &id, study, group, measures: &measures, settings: caption(&in_force, &shown) };
+    let settings = caption(&in_force, &shown);
+    let figures = Figures { id: &id, study, group, measures: &measures, settings, deadline };
     Some(Section {
         figures: figures.all(),
         tables: tables::of(study, group, &measures),
@@ -75,6 +80,8 @@ struct Figures<'s, 'r, 'a> {
     group: &'s Group,
     measures: &'s [Measure<'r, 'a>],
     settings: String,
+    /// What latencies are held against, in nanoseconds.
+    deadline: Option<u64>,
 }
 
 impl<'r, 'a> Figures<'_, 'r, 'a> {
@@ -86,6 +93,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
                 Wanted::Rates => self.rates(),
                 Wanted::Ratio => self.ratios(),
                 Wanted::Sweep => self.sweeps(),
+                Wanted::Phases => phases::figures(&self.group.title, self.measures),
                 other => self.distributions(*other),
             };
             let stem = |index: usize| match index {
@@ -177,7 +185,17 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
             title: format!("{subject}: {what}"),
             subtitle: format!("{} samples of {} series{absent}", whole(samples), set.len()),
             quantity: quantity(set[0].analysis.unit()).into(),
+            limit: self.limit(set),
         }
+    }
+
+    /// The deadline, in figures that show nothing but latencies.
+    fn limit(&self, set: &[&Measure<'r, 'a>]) -> Option<Limit> {
+        let is_latency = |m: &&Measure<'r, 'a>| {
+            m.analysis.unit() == Unit::Nanoseconds && LATENCIES.contains(&m.series().workload.as_str())
+        };
+        let deadline = self.deadline.filter(|_| set.iter().all(is_latency))? as f64;
+        Some(Limit { value: deadline, name: format!("deadline {}", Unit::Nanoseconds.value(deadline)) })
     }
 
     /// The first machine of the paper that has an average and a maximum.
@@ -218,6 +236,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
             title: "UDP: what arrives of what is offered".into(),
             subtitle: "Bars are the range of the intervals of a trial.".into(),
             quantity: String::new(),
+            limit: None,
         };
         vec![Box::new(figures::rates(about, curves))]
     }
@@ -260,6 +279,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
                 title: format!("{}: {} over {name}", self.group.title, statistic),
                 subtitle: String::new(),
                 quantity: quantity(unit).into(),
+                limit: None,
             };
             Box::new(figures::sweep(about, name, unit, drawn))
         };
@@ -290,6 +310,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
             title: format!("{}: ratios of medians", self.group.title),
             subtitle: "With 95 % intervals; the band is ± 10 %.".into(),
             quantity: if first == "host" { "ours over theirs".into() } else { format!("{first} over the other") },
+            limit: None,
         };
         vec![Box::new(figures::ratio_plot(about, (0.9, 1.1), rows))]
     }

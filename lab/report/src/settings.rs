@@ -32,6 +32,18 @@ pub fn in_force(series: &[&Series]) -> (Vec<(String, String)>, Vec<String>) {
     (common.collect(), refused(series))
 }
 
+/// What `setting` was in force: as it was asked for, unless that was refused, and as it was found where nobody asked. `None`
+/// where that is not known, or changed from start to start.
+pub fn one<'s>(series: &'s Series, setting: &str) -> Option<&'s str> {
+    let refused = series.refused().iter().any(|(name, ..)| *name == setting);
+    if let Some(asked) = series.requested.get(setting).filter(|_| !refused) {
+        return Some(asked);
+    }
+    let mut values = series.trials.iter().filter_map(|trial| trial.effective.get(setting)).map(|e| e.value.as_str());
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
+}
+
 /// The values of one setting over the trials of a series.
 fn values<'s>(series: &'s Series, name: &'s str) -> impl Iterator<Item = &'s str> {
     series.trials.iter().filter_map(move |t| t.effective.get(name)).map(|e| e.value.as_str())

@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, presets};
 use kizami_studies::Verdict;
 
+use crate::decisions::Decisions;
 use crate::report::{Judged, Report};
 use crate::section::Section;
 use crate::table::{RowKind, Table};
@@ -138,6 +139,16 @@ fn claims(claims: &[Judged], look: Look) -> String {
         out.push_str(&format!("{mark} {}\n  {}\n", claim.says, look.dim(&claim.judgement.shown)));
     }
     out
+}
+
+/// Whether wake-ups meet what the run is held to; nothing where it is held to nothing.
+pub fn decisions(report: &Report, look: Look) -> String {
+    let of = |decisions: &Decisions| {
+        let table = write_table(&decisions.table(), look);
+        let of = if decisions.study.is_empty() { String::new() } else { format!(" ({})", decisions.study) };
+        format!("\n{}\n{table}", look.bold(&format!("Is the deadline met?{of}")))
+    };
+    report.decisions.iter().map(of).collect()
 }
 
 /// The end of a run: what is most worth knowing.

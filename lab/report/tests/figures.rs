@@ -62,7 +62,7 @@ fn report(all: &[(Series, Vec<Given<'_>>)]) -> Report {
     }
     writer.finish(State::Complete).expect("an end");
     let reader = Reader::open(&folder).expect("a recording");
-    Report::new(&reader, &[Study::load("linux").expect("a study of ours")])
+    Report::new(&reader, &[Study::load("linux").expect("a study of ours")], None)
 }
 
 /// The SVG of the figure whose name ends so.

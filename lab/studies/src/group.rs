@@ -8,6 +8,7 @@ use std::fmt;
 
 use kizami_environments::Environment;
 use kizami_workloads::Workload;
+use kizami_workloads::linux::{boot, footprint};
 
 use crate::cell::{Cell, Values};
 use crate::limits::MOST_STARTS;
@@ -65,6 +66,15 @@ impl fmt::Debug for Group {
     }
 }
 
+/// What is drawn of a workload without a study. One that takes a single sample a start has no distribution worth three figures.
+fn figures_of(workload: &Workload) -> Vec<Figure> {
+    match workload.name {
+        name if name == boot::WORKLOAD.name => vec![Figure::Phases, Figure::Box],
+        name if name == footprint::WORKLOAD.name => vec![Figure::Box],
+        _ => vec![Figure::Box, Figure::Histogram, Figure::Tail, Figure::Trials],
+    }
+}
+
 impl Group {
     /// A group of one workload in one environment, as it is without a study.
     pub(crate) fn of(workload: &'static Workload, environment: &'static dyn Environment, trials: usize) -> Self {
@@ -75,7 +85,7 @@ impl Group {
             about: workload.about.to_owned(),
             workloads: vec![workload],
             environments: vec![environment],
-            figures: vec![Figure::Box, Figure::Histogram, Figure::Tail, Figure::Trials],
+            figures: figures_of(workload),
             missing: Missing::Run,
             across: None,
             statistics: vec![Statistic::Median],

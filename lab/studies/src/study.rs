@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use kizami_environments::Environment;
-use kizami_recording::folder::Series;
+use kizami_recording::folder::{Requirement, Series};
 use kizami_recording::foreign::read_text;
+use kizami_recording::quantity::Quantity;
 use kizami_workloads::Workload;
 use toml::de::DeTable;
 
@@ -29,6 +30,8 @@ pub struct Study {
     /// The paper as one would cite it; empty for a study of the project's own.
     pub paper: String,
     pub about: String,
+    /// What its wake-ups are held to, if anything.
+    pub requirement: Option<Requirement>,
     pub groups: Vec<Group>,
     pub claims: Vec<Claim>,
     pub published: Vec<Published>,
@@ -122,6 +125,7 @@ impl Study {
             title: workload.title.to_owned(),
             paper: String::new(),
             about: workload.about.to_owned(),
+            requirement: None,
             groups: vec![Group::of(workload, environment, trials)],
             claims: Vec::new(),
             published: Vec::new(),
@@ -166,7 +170,8 @@ fn read(
     data: &dyn Fn(&str) -> Result<String, String>,
 ) -> Option<Study> {
     let table = Table::open(source, tree, "a study");
-    let table = table.only(&["name", "title", "paper", "about", "published", "quick", "full", "group", "claim"]);
+    let table =
+        table.only(&["name", "title", "paper", "about", "published", "requirement", "quick", "full", "group", "claim"]);
     let name = table.required("name").filter(|name| is_plain(source, name));
     let title = table.required("title");
     let tables = table.tables("group");
@@ -193,17 +198,41 @@ fn read(
     let claims: Vec<_> = table.tables("claim").into_iter().filter_map(|t| Claim::read(t, study, known)).collect();
     let published = known.and_then(|groups| read_published(&table, data, study, groups));
     let (data, published) = published.unzip();
+    let requirement = read_requirement(&table);
     Some(Study {
         name: name?.value,
         title: title?.value,
         paper: table.string("paper").map(|p| p.value).unwrap_or_default(),
         about: table.string("about").map(|a| a.value).unwrap_or_default(),
+        requirement,
         groups,
         claims,
         published: published.unwrap_or_default(),
         text: source.text.to_owned(),
         data,
     })
+}
+
+fn read_requirement(table: &Table<'_, '_>) -> Option<Requirement> {
+    let table = table.table("requirement", "[requirement]")?.only(&["deadline", "miss"]);
+    let miss = table.number("miss");
+    let text = table.required("deadline")?;
+    let deadline = match Quantity::Time.parse(&text.value) {
+        Ok(deadline) => deadline,
+        Err(why) => {
+            table.source.wrong(text.at, format!("deadline: {why}"));
+            return None;
+        }
+    };
+    let requirement = Requirement { deadline, miss: miss.as_ref().map_or(Requirement::MISS, |miss| miss.value) };
+    if !requirement.is_possible() {
+        let at = miss.map_or(text.at, |miss| miss.at);
+        table
+            .source
+            .wrong(at, "a deadline is longer than nothing, and a share of misses between 0 and 1, such as 1e-6");
+        return None;
+    }
+    Some(requirement)
 }
 
 fn read_defaults(table: &Table<'_, '_>, size: Size, workloads: &[&'static Workload]) -> Defaults {

@@ -93,6 +93,8 @@ words! {
         Ratio = "ratio",
         /// The medians over the parameter that varies, a line for each environment.
         Sweep = "sweep",
+        /// The columns that add up to the first, a bar for each series.
+        Phases = "phases",
     }
 }
 

@@ -189,3 +189,14 @@ fn more_combinations_of_values_than_a_run_has_are_refused_before_they_are_made()
         assert!(why.contains(words), "{words}: {why}");
     }
 }
+
+#[test]
+fn a_study_says_what_its_wake_ups_are_held_to() {
+    let with = |lines: &str| {
+        let text = TWO_GROUPS.replacen("[[group]]", &format!("{lines}\n[[group]]"), 1);
+        study(&text).requirement.map(|requirement| (requirement.deadline, requirement.miss))
+    };
+    assert_eq!(with(""), None);
+    assert_eq!(with("[requirement]\ndeadline = \"200us\""), Some((200_000, 1e-6)));
+    assert_eq!(with("[requirement]\ndeadline = \"1ms\"\nmiss = 0.01"), Some((1_000_000, 0.01)));
+}

@@ -63,12 +63,17 @@ impl Product {
 
 /// Writes a recording of these series, each `s` with its number, as a run of them would be written: trials in turn.
 pub fn record(folder: &Path, all: &[Trials]) -> Result<(), String> {
+    record_with(folder, all, &|_, _| ())
+}
+
+/// The same, with what `change` makes of the series of each number.
+pub fn record_with(folder: &Path, all: &[Trials], change: &dyn Fn(usize, &mut Series)) -> Result<(), String> {
     let recording =
         Recording { kizami_version: "simulated".into(), started: "2026-01-01T00:00:00Z".into(), ..Recording::begun() };
     let write = || {
         let mut writer = Writer::create(folder, recording)?;
         for number in 0..all.len() {
-            writer.add_series(Series {
+            let mut series = Series {
                 name: format!("s{number}"),
                 workload: "wakeup".into(),
                 environment: "host".into(),
@@ -81,7 +86,9 @@ pub fn record(folder: &Path, all: &[Trials]) -> Result<(), String> {
                 asked_by: Vec::new(),
                 counted: false,
                 trials: Vec::new(),
-            });
+            };
+            change(number, &mut series);
+            writer.add_series(series);
         }
         let most = all.iter().map(Vec::len).max().unwrap_or(0);
         for trial in 0..most {

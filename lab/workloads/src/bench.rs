@@ -25,6 +25,17 @@ fn unix_seconds() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
+/// How the start of this probe went: nanoseconds of [`clock_ns`]'s clock, negative before that began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// The lab began to start it, or the machine that it is in.
+    pub began: i64,
+    /// The program that runs here began.
+    pub first: i64,
+    /// Of a machine whose kernel is its own: it ran its first instruction, its first process began, and its agent did.
+    pub machine: Option<[i64; 3]>,
+}
+
 /// The recorders, the folder and the stop flag of a running workload, and the facts and settings that it reports.
 #[derive(Debug)]
 pub struct Bench<'a> {
@@ -34,6 +45,8 @@ pub struct Bench<'a> {
     scratch: &'a Path,
     facts: Vec<(String, f64)>,
     effective: Vec<(String, Effective)>,
+    start: Start,
+    tell: fn(&str, f64),
 }
 
 impl<'a> Bench<'a> {
@@ -45,7 +58,23 @@ impl<'a> Bench<'a> {
         scratch: &'a Path,
     ) -> Self {
         let recorders = recorders.into_iter().map(Some).collect();
-        Self { recorders, columns, stop, scratch, facts: Vec::new(), effective: Vec::new() }
+        let now = clock_ns() as i64;
+        let start = Start { began: now, first: now, machine: None };
+        Self { recorders, columns, stop, scratch, facts: Vec::new(), effective: Vec::new(), start, tell: |_, _| {} }
+    }
+
+    /// The same of a probe whose start went so, and which can tell a fact while it works.
+    pub fn of_probe(self, start: Start, tell: fn(&str, f64)) -> Self {
+        Self { start, tell, ..self }
+    }
+
+    pub fn start(&self) -> Start {
+        self.start
+    }
+
+    /// Tells a figure at once.
+    pub fn tell(&self, name: &str, value: f64) {
+        (self.tell)(name, value);
     }
 
     /// The recorder of part `index`, to be taken once; it may move to another thread.

@@ -5,6 +5,7 @@
 //! - [`Workload`] and its parameters (feature `linux`): the descriptions that a study chooses from.
 //! - [`linux`] (feature `linux`): the workloads that are Linux system calls, one file each.
 //! - [`actors`] (feature `linux`): the programs that compare actor systems, one file each.
+//! - [`resident`] (feature `linux`): the memory that a process takes, as the kernel says it.
 //! - [`rtos`] (feature `linux`): the cost of the services of the real-time kernel.
 //! - [`foreign`] (feature `linux`): descriptions of what other tools measure.
 //! - [`loads`] (feature `linux`): background loads that run beside a measurement.
@@ -26,6 +27,8 @@ pub mod loads;
 mod os;
 pub mod portable;
 #[cfg(feature = "linux")]
+pub mod resident;
+#[cfg(feature = "linux")]
 pub mod rtos;
 #[cfg(feature = "linux")]
 mod spec;
@@ -33,7 +36,7 @@ mod spec;
 pub mod window;
 
 #[cfg(feature = "linux")]
-pub use bench::{Bench, Failure, clock_ns};
+pub use bench::{Bench, Failure, Start, clock_ns};
 #[cfg(feature = "linux")]
 pub use spec::{Kind, LinuxBody, Machine, Param, Params, Part, Workload};
 

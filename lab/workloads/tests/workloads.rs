@@ -206,7 +206,8 @@ fn every_workload_says_what_it_is() {
 
 /// Limits are inclusive, so the lowest values must be ones that work; and they are the quickest.
 fn every_workload_runs_with_the_least_of_everything() {
-    for workload in ALL.iter().filter(|w| w.linux.is_some()) {
+    // A lab makes the row of what an environment takes.
+    for workload in ALL.iter().filter(|w| w.linux.is_some() && w.name != "footprint") {
         let least = workload.params.iter().filter_map(|param| match param.kind {
             Kind::Number { quantity, least, .. } => Some((param.name, quantity.write(least))),
             Kind::Choice(_) => None,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use kizami_protocol::Keep;
 
-use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED};
+use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED, real_time};
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::locate;
@@ -38,6 +38,10 @@ pub(super) static DOCKER: Cli = Cli {
 pub(super) static PODMAN: Cli =
     Cli { name: "podman", title: "a container of Podman", package: "podman", daemon: false, session: Mutex::new(None) };
 
+/// Where a daemon that is not ours has the number of its process.
+const DAEMON_NUMBER: &str = "/var/run/docker.pid";
+/// The same of ours, in its folder.
+const NUMBER: &str = "pid";
 /// What a daemon says that ends instead of answering.
 const GIVES_UP: &str = "failed to start";
 /// How long a daemon may take until it answers.
@@ -49,6 +53,10 @@ struct Session {
     program: Vec<String>,
     image: String,
     versions: Vec<(String, String)>,
+    /// The file with the number of the daemon's process.
+    daemon_number: Option<PathBuf>,
+    /// Whether the daemon is of this run.
+    is_ours: bool,
     _image: Keeper,
     _daemon: Option<Keeper>,
 }
@@ -117,9 +125,18 @@ impl Engine for Cli {
         if let Some(bytes) = asked.memory {
             command.args(["--memory", &bytes.to_string(), "--memory-swap", &bytes.to_string()]);
         }
+        // A daemon that is not ours may have none to give, and then starts no container that asks.
+        if let Some(microseconds) = asked.real_time.filter(|_| session.is_ours || !self.daemon) {
+            command.args(["--cpu-rt-runtime", &microseconds.to_string()]);
+        }
         command.arg(&session.image).arg(PROBE).args(asked.arguments);
         let remove = session.words(&["rm", "--force", asked.name]);
         Ok(Prepared { command, keep: Some(Keep { run: vec![remove], ..Keep::default() }) })
+    }
+
+    fn daemon(&self) -> Option<PathBuf> {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        session.as_ref().and_then(|session| session.daemon_number.clone())
     }
 
     fn end(&self) {
@@ -133,6 +150,7 @@ impl Cli {
         let program = program.to_string_lossy().into_owned();
         let mut words = vec![program.clone()];
         let mut daemon = None;
+        let mut daemon_number = self.daemon.then(|| PathBuf::from(DAEMON_NUMBER));
         let answers = |words: &[String]| self.ask(words, &["version", "--format", "{{.Server.Version}}"]);
         let mut whose = "one that runs on this machine";
         if self.daemon && answers(&words).is_err() {
@@ -149,6 +167,7 @@ impl Cli {
                 }
                 thread::sleep(Duration::from_millis(20));
             }
+            daemon_number = Some(keeper.1.run.join(NUMBER));
             daemon = Some(keeper.0);
         }
         let image = format!("kizami-probe:{}", std::process::id());
@@ -163,7 +182,8 @@ impl Cli {
             let said = self.ask(&words, &["info", "--format", about]);
             versions.extend(said.ok().map(|said| ("dockerd".to_owned(), format!("{said}, {whose}"))));
         }
-        Ok(Session { program: words, image, versions, _image: keeper, _daemon: daemon })
+        let is_ours = daemon.is_some();
+        Ok(Session { program: words, image, versions, daemon_number, is_ours, _image: keeper, _daemon: daemon })
     }
 
     /// What a command says, or why it failed.
@@ -269,17 +289,18 @@ fn start_daemon() -> Result<((Keeper, Places), String), Error> {
     }
     let path = |folder: &Path, name: &str| folder.join(name).to_string_lossy().into_owned();
     let host = format!("unix://{}", path(&places.run, "socket"));
-    let words = [
+    let mut words = vec![
         daemon.to_string_lossy().into_owned(),
         format!("--data-root={}", path(&places.data, "data")),
         format!("--exec-root={}", path(&places.run, "exec")),
-        format!("--pidfile={}", path(&places.run, "pid")),
+        format!("--pidfile={}", path(&places.run, NUMBER)),
         format!("--host={host}"),
         "--iptables=false".into(),
         "--bridge=none".into(),
         "--log-level=warn".into(),
     ];
+    words.extend(real_time().map(|microseconds| format!("--cpu-rt-runtime={microseconds}")));
     let keep =
-        Keep { daemon: words.to_vec(), folders: vec![places.data.clone(), places.run.clone()], ..Keep::default() };
+        Keep { daemon: words, folders: vec![places.data.clone(), places.run.clone()], ..Keep::default() };
     Ok(((Keeper::start(&keep)?, places), host))
 }

@@ -2,10 +2,11 @@
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kizami_protocol::Keep;
+use kizami_settings::{Root, system};
 
 use crate::error::Error;
 
@@ -60,6 +61,14 @@ pub(super) struct Asked<'a> {
     pub cpuset: Option<&'a str>,
     /// Bytes.
     pub memory: Option<u64>,
+    /// Microseconds of each second for threads with a real-time policy, where a group without them refuses one.
+    pub real_time: Option<u64>,
+}
+
+/// The share of real time of a container: less than all, because several groups have one at the same time, and together they
+/// may have no more than the machine.
+pub(super) fn real_time() -> Option<u64> {
+    system::real_time_of_groups(&Root::machine()).map(|all| all / 3)
 }
 
 /// Whether `folder` lies on a layer itself, as in a container: no other layer can be above it.
@@ -103,6 +112,11 @@ pub(super) trait Engine: Sync {
 
     /// Seconds that starting and ending a container takes, about.
     fn starting(&self) -> f64;
+
+    /// The file with the number of the daemon that serves its containers, if one does.
+    fn daemon(&self) -> Option<PathBuf> {
+        None
+    }
 
     /// Ends what served several containers.
     fn end(&self) {}

@@ -12,13 +12,13 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings, process};
 use kizami_workloads::{Params, Workload};
 
-use super::engine::{Asked, Engine, Files, SCRATCH, SHARED};
+use super::engine::{Asked, Engine, Files, SCRATCH, SHARED, real_time};
 use super::observed::observed;
 use super::socket::{self, Served};
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
 use crate::keeper::Keeper;
-use crate::launch::{self, Listener, Started};
+use crate::launch::{self, Listener, ServedBy, Started};
 use crate::locate::{self, LINUX_PROBE};
 use crate::probe;
 
@@ -56,6 +56,7 @@ impl Container {
             cpu_limit: None,
             cpuset: None,
             memory: None,
+            real_time: None,
         };
         let (sender, said) = channel();
         let listener: Listener = Box::new(move |mut stdout, _| {
@@ -161,20 +162,22 @@ impl Environment for Container {
             cpu_limit: settings.get("cpu_limit").and_then(|value| value.parse().ok()),
             cpuset: settings.get("cpuset"),
             memory: settings.number("memory_limit", Quantity::Size).filter(|_| self.limits_memory()),
+            real_time: settings.get("policy").and_then(|_| real_time()),
         };
-        let process = Arc::new(OnceLock::new());
+        let (process, seen) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
+        let (for_look, settings) = (Arc::clone(&seen), settings.clone());
         let arena = place.arena.descriptor().try_clone_to_owned();
         let served = Served {
             listener: socket::listen(&shared).map_err(Error::os(format!("make a socket in {}", shared.display())))?,
             arena: arena.map_err(Error::os("copy the descriptor of the arena"))?,
             request: probe::written(&probe::request(job, place, Path::new(SCRATCH)))?,
             process: Arc::clone(&process),
+            look: Box::new(move |process| drop(for_look.set(observed(process, &settings)))),
         };
         let listener: Listener = Box::new(move |engine, sender| served.serve(engine, sender));
         let mut started = self.begin(&asked, listener, place.cgroup)?;
-        let settings = settings.clone();
-        started.read_back =
-            Some(Box::new(move |_| process.get().map_or_else(Vec::new, |&process| observed(process, &settings))));
+        started.served_by = ServedBy { probe: process, daemon: self.engine.daemon(), files: Vec::new() };
+        started.read_back = Some(Box::new(move |_| seen.get().cloned().unwrap_or_default()));
         Ok(started)
     }
 

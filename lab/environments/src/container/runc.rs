@@ -106,6 +106,10 @@ fn specification(asked: &Asked<'_>) -> Result<Value, Error> {
         resources["cpu"]["period"] = json!(PERIOD);
         resources["cpu"]["quota"] = json!((processors * PERIOD as f64).round() as u64);
     }
+    if let Some(microseconds) = asked.real_time {
+        resources["cpu"]["realtimePeriod"] = json!(1_000_000);
+        resources["cpu"]["realtimeRuntime"] = json!(microseconds);
+    }
     if let Some(cpus) = asked.cpuset {
         resources["cpu"]["cpus"] = json!(cpus);
     }

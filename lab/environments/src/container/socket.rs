@@ -24,6 +24,8 @@ pub(super) struct Served {
     pub request: Vec<u8>,
     /// Where the number of its process on this machine is put.
     pub process: Arc<OnceLock<u32>>,
+    /// Reads what is in force for that process, while it waits to be given what it needs.
+    pub look: Box<dyn FnOnce(u32) + Send>,
 }
 
 /// Listens in `folder`. A path of a socket has at most 107 bytes, and that of a folder may be longer: the socket is made
@@ -40,19 +42,23 @@ impl Served {
     /// Waits until a probe connects, gives it everything, and reads its reports until it is gone; nothing of all that if
     /// the engine ends before, of which `engine` is the output.
     pub(super) fn serve(self, mut engine: ChildStdout, sender: &Sender<Result<Report, String>>) {
+        let Self { listener, arena, request, process: found, look } = self;
         let hand_over = |socket: &mut UnixStream| {
-            handover::give(socket, self.arena.as_fd())?;
-            socket.write_all(&self.request)?;
+            handover::give(socket, arena.as_fd())?;
+            socket.write_all(&request)?;
             socket.shutdown(Shutdown::Write)
         };
-        let connected = match connects(&self.listener, &mut engine) {
-            Ok(true) => self.listener.accept(),
+        let connected = match connects(&listener, &mut engine) {
+            Ok(true) => listener.accept(),
             Ok(false) => return,
             Err(e) => Err(e),
         };
         match connected {
             Ok((mut socket, _)) => {
-                let _ = peer(&socket).map(|process| self.process.set(process));
+                if let Ok(process) = peer(&socket) {
+                    let _ = found.set(process);
+                    look(process);
+                }
                 // A probe that is gone already says why by the status of its engine.
                 let _ = hand_over(&mut socket);
                 launch::report_lines(socket, sender);

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use kizami_protocol::{Arena, PartSize, ToGuest};
+use kizami_protocol::{Arena, PartSize, Request, ToGuest};
 use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings};
@@ -58,7 +58,10 @@ struct Machine {
 struct Booted {
     session: Arc<Mutex<Session>>,
     hello: Hello,
+    /// When it ran its first instruction, by this machine's clock.
+    runs: i64,
     observed: Vec<(String, Effective)>,
+    guest: Guest,
 }
 
 impl Booted {
@@ -91,11 +94,12 @@ impl Qemu {
         }
     }
 
-    /// Makes room for a machine as `asked`, with memory for arenas of so many bytes; it is the last of the machines then.
-    fn make_room(&self, asked: &Settings, bytes: u64) -> io::Result<MutexGuard<'_, Vec<Machine>>> {
+    /// Makes room for a machine as `asked`, with memory for arenas of so many bytes; it is the last of the machines then. One
+    /// that is there serves, unless it has to be `new`.
+    fn make_room(&self, asked: &Settings, bytes: u64, new: bool) -> io::Result<MutexGuard<'_, Vec<Machine>>> {
         let mut machines = self.machines();
         match machines.iter().position(|machine| machine.asked == *asked) {
-            Some(index) if machines[index].bytes >= bytes => {
+            Some(index) if machines[index].bytes >= bytes && !new => {
                 let machine = machines.remove(index);
                 machines.push(machine);
                 return Ok(machines);
@@ -148,7 +152,7 @@ impl Environment for Qemu {
 
     fn tried(&self, interrupt: &AtomicBool) -> Result<(), String> {
         let try_it = || {
-            let mut machines = self.make_room(&Settings::default(), LEAST_REGION).map_err(|e| e.to_string())?;
+            let mut machines = self.make_room(&Settings::default(), LEAST_REGION, false).map_err(|e| e.to_string())?;
             self.booted(&mut machines, interrupt).map(drop).map_err(|e| e.to_string())
         };
         self.tried.get_or_init(try_it).clone()
@@ -185,7 +189,8 @@ impl Environment for Qemu {
     }
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
-        let machines = self.make_room(&job.settings.of(Scope::Machine), Arena::bytes(sizes)?)?;
+        let asked = job.settings.of(Scope::Machine);
+        let machines = self.make_room(&asked, Arena::bytes(sizes)?, job.starts_anew())?;
         let machine = machines.last().ok_or_else(|| io::Error::other("no machine was made"))?;
         Arena::create_in(&machine.region, sizes)
     }
@@ -195,12 +200,13 @@ impl Environment for Qemu {
         let size = |part| (place.arena.columns(part), place.arena.capacity(part));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let asked = ToGuest::Start {
-            request: probe::request(job, place, Path::new("")),
+            request: Request { start: booted.hello.start(place.began, booted.runs), ..probe::request(job, place, Path::new("")) },
             unix_nanoseconds: now.as_nanos() as u64,
             parts: (!booted.hello.shared).then(|| (0..place.arena.parts()).map(size).collect()),
         };
         let reports = booted.session.lock().unwrap_or_else(PoisonError::into_inner).start(&asked)?;
         let mut started = Started::of(reports, Box::new(InGuest(Arc::clone(&booted.session))));
+        started.served_by.files = vec![booted.guest.kernel.clone(), booted.guest.initramfs.clone()];
         started.read_back = Some(Box::new(move |_| booted.observed.clone()));
         Ok(started)
     }
@@ -257,10 +263,11 @@ fn boot(
     let monitor = launch::start(command(asked, accelerator, &guest, bytes)?, &descriptors, ignored, || {})?;
     drop((port_there, control_there));
     let mut session = Session::new(&Monitor::new(monitor, control), port)?;
+    let runs = session.begin();
     let hello = session.boot(patience, interrupt, |_| None)?;
     session.pause()?;
     let observed = observed(asked, &session, &hello);
-    Ok(Booted { session: Arc::new(Mutex::new(session)), hello, observed })
+    Ok(Booted { session: Arc::new(Mutex::new(session)), hello, runs, observed, guest })
 }
 
 /// The command line. The child has the memory for arenas, the port and the control as its descriptors 3, 4 and 5; what the
@@ -268,7 +275,8 @@ fn boot(
 fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Result<Command, Error> {
     let mut command = Command::new(locate::program(PROGRAM, "qemu-system-x86").map_err(Error::Unusable)?);
     command.stdin(Stdio::null());
-    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+    // It waits to be told to run: until then its time is the monitor's.
+    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
     command.args(["-machine", asked.get("machine").unwrap_or("pc"), "-accel", accelerator]);
     // Some processors lack a register that this would read.
     command.args(["-cpu", if accelerator == "kvm" { "host,arch-capabilities=off" } else { "max" }]);

@@ -14,8 +14,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kizami_protocol::frames::{Decoder, Encoder, Received};
-use kizami_protocol::{FromGuest, Report, ToGuest, VERSION};
+use kizami_protocol::{FromGuest, MachineStart, Report, Start, ToGuest, VERSION};
 use kizami_recording::folder::Effective;
+use kizami_workloads::clock_ns;
 
 use super::monitor::{Monitor, telling};
 use crate::error::Error;
@@ -31,9 +32,28 @@ pub(super) struct Hello {
     pub cpus: Vec<usize>,
     pub shared: bool,
     pub facts: BTreeMap<String, String>,
+    /// When its first process began, when the agent began, and when the agent said so: by the guest's clock.
+    pub init: Option<i64>,
+    pub agent: i64,
+    pub now: i64,
+    /// When that was heard here, by this machine's.
+    pub heard: i64,
 }
 
 impl Hello {
+    /// The start of the guest, by its own clock: began here at `began`, and ran its machine's first instruction at `runs`. An init
+    /// that says nothing of itself began when the agent did.
+    pub(super) fn start(&self, began: i64, runs: i64) -> Start {
+        let init = self.init.unwrap_or(self.agent);
+        let machine = MachineStart { runs: self.there(runs), init, agent: self.agent };
+        Start { began: self.there(began), machine: Some(machine) }
+    }
+
+    /// By the guest's clock, what `time` is by this machine's: later by as long as the message took.
+    fn there(&self, time: i64) -> i64 {
+        self.now - (self.heard - time)
+    }
+
     /// What is in force in every trial of this guest.
     pub(super) fn told(&self) -> Vec<(String, Effective)> {
         let names = ["kernel", "preemption", "clock_source", "hypervisor", "guest_type"];
@@ -121,6 +141,12 @@ impl Session {
 
     pub(super) fn monitor(&self) -> MutexGuard<'_, Monitor> {
         self.monitor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the machine run for the first time: when that was, by this machine's clock. A monitor that is gone says why later.
+    pub(super) fn begin(&mut self) -> i64 {
+        let _ = self.monitor().tell("cont");
+        clock_ns() as i64
     }
 
     /// Asks this guest to start `domain`, of which it tells from here on.
@@ -281,8 +307,8 @@ fn take(decoder: &mut Decoder, shared: &Shared) -> Option<String> {
             Ok(FromGuest::Hello { version, .. }) if version != VERSION => {
                 return Some(format!("its agent speaks version {version} of the protocol, and the lab {VERSION}"));
             }
-            Ok(FromGuest::Hello { cpus, shared, facts, .. }) => {
-                state.hello = Some(Hello { cpus, shared, facts });
+            Ok(FromGuest::Hello { cpus, shared, facts, init, agent, now, .. }) => {
+                state.hello = Some(Hello { cpus, shared, facts, init, agent, now, heard: clock_ns() as i64 });
             }
             Ok(FromGuest::Report(report)) => {
                 // Nobody listens any more to a probe that was given up.
@@ -334,7 +360,8 @@ mod tests {
     }
 
     fn hello(version: u32) -> FromGuest {
-        FromGuest::Hello { version, cpus: vec![0], shared: true, facts: BTreeMap::new() }
+        let (facts, init) = (BTreeMap::new(), None);
+        FromGuest::Hello { version, cpus: vec![0], shared: true, facts, init, agent: 1, now: 2 }
     }
 
     #[test]

@@ -45,7 +45,8 @@ pub fn export(args: &cli::Export, json: bool, style: &Style) -> Result<u8, Exit>
             files.write("summary.csv", |out| csv::summaries(&chosen, &options, out))?;
         }
         Format::Figures => {
-            files.written = kizami_report::files::write(&read_report(&reader, style), out).map_err(Exit::failed)?;
+            files.written =
+                kizami_report::files::write(&read_report(&reader, None, style), out).map_err(Exit::failed)?;
         }
     }
     let Files { written, left_out, .. } = files;

@@ -3,9 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use kizami_recording::folder::{Reader, Recording};
+use kizami_recording::folder::{Reader, Recording, Requirement};
+use kizami_report::decisions::Decided;
 use kizami_report::{Report, html};
 use kizami_studies::Study;
+use serde_json::Value;
 
 use super::output::write_file;
 use crate::exit::{self, Exit};
@@ -69,9 +71,14 @@ fn study_names(recording: &Recording) -> Vec<String> {
     names
 }
 
-/// Everything that a recording says.
-pub(super) fn read_report(reader: &Reader, style: &Style) -> Report {
-    Report::new(reader, &studies_of(reader, style))
+/// Everything that a recording says. Its wake-ups are held to what is `asked`, and otherwise to what the run was asked for.
+pub(super) fn read_report(reader: &Reader, asked: Option<Requirement>, style: &Style) -> Report {
+    Report::new(reader, &studies_of(reader, style), asked)
+}
+
+/// What is decided of a recording, for programs.
+pub(super) fn decisions_json(report: &Report) -> Value {
+    report.decisions.iter().flat_map(|decisions| &decisions.decided).map(Decided::as_json).collect()
 }
 
 /// The report of a run, and its file: `None` where that is not there, which was said.
@@ -99,7 +106,7 @@ impl Written {
 /// are there all the same.
 pub(super) fn write_report(ran: &Ran, style: &Style) -> Result<Written, Exit> {
     let reader = open(&ran.folder, style)?;
-    let report = read_report(&reader, style);
+    let report = read_report(&reader, None, style);
     // Where the disk took no more samples, which was said, it would not take the report either.
     if ran.outcomes.disk.is_some() {
         return Ok(Written { report, file: None });

@@ -4,7 +4,7 @@ use kizami_report::text::{self, Look};
 use serde_json::json;
 
 use super::output::{print_json, print_text};
-use super::recorded::write_report;
+use super::recorded::{decisions_json, write_report};
 use crate::cli::RunOptions;
 use crate::exit::Exit;
 use crate::paths;
@@ -24,12 +24,13 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
             "skipped": ran.outcomes.skipped,
             "interrupted": ran.outcomes.interrupted,
             "findings": report.findings,
+            "decisions": decisions_json(report),
         }))?;
     } else {
         let look = Look { colour: style.colour, width: style.width };
         let tables = text::write(report, look);
-        let findings = text::findings(report, look);
-        print_text(&format!("{tables}{findings}\n{}", written.line()))?;
+        let (decisions, findings) = (text::decisions(report, look), text::findings(report, look));
+        print_text(&format!("{tables}{decisions}{findings}\n{}", written.line()))?;
     }
     Ok(written.status(&ran))
 }

@@ -38,8 +38,9 @@ pub fn show(args: &cli::Show, json: bool, style: &Style) -> Result<u8, Exit> {
     } else if args.series.is_some() {
         print_text(&text::write_table(&summaries(&chosen, &options), look))?;
     } else {
-        let report = read_report(&reader, style);
-        print_text(&format!("{}{}", text::write(&report, look), text::findings(&report, look)))?;
+        let report = read_report(&reader, None, style);
+        let decisions = text::decisions(&report, look);
+        print_text(&format!("{}{decisions}{}", text::write(&report, look), text::findings(&report, look)))?;
     }
     Ok(status_of(&reader))
 }

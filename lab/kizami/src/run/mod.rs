@@ -222,6 +222,7 @@ fn describe(plan: &Plan, what: &[String], options: &RunOptions, root: &Root) -> 
         size: if options.full { "full" } else { "quick" }.to_owned(),
         started: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
         seed: plan.seed,
+        requirement: options.required.requirement(),
         host: host::describe(root),
         tools,
         ..Recording::begun()

@@ -2,26 +2,16 @@
 
 use std::fs;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, is_root, processes, recorded, series_in, skipped, trials};
+use crate::harness::{Lab, Left, is_root, processes, recorded, series_in, skipped, trials, working_of};
 
 const ENGINES: [&str; 4] = ["bwrap", "runc", "docker", "podman"];
 
-/// The engines with which a container really started here; the others are named as skipped, with the reason.
+/// The engines with which a container really started here.
 fn working(test: &str) -> Vec<&'static str> {
-    let works = |name: &&str| {
-        let environment = kizami_environments::find(name).expect("it is in the list");
-        let tried = environment.available().and_then(|()| environment.tried(&AtomicBool::new(false)));
-        environment.end();
-        if let Err(why) = &tried {
-            skipped(&format!("kizami: {test} in {name}: {why}"));
-        }
-        tried.is_ok()
-    };
-    ENGINES.into_iter().filter(works).collect()
+    working_of(test, &ENGINES)
 }
 
 /// Whether the test's folder is part of a container's layer, above which no other can lie.
@@ -72,7 +62,7 @@ fn what_is_asked_of_a_container_is_in_force_in_it() {
             asked.push(("seccomp", "off"));
         }
         if is_root() {
-            asked.extend([("lock_memory", "true"), ("nice", "-5")]);
+            asked.extend([("lock_memory", "true"), ("nice", "-5"), ("policy", "fifo:5")]);
         }
         let set: Vec<_> =
             asked.iter().flat_map(|(name, value)| ["--set".to_owned(), format!("{name}={value}")]).collect();

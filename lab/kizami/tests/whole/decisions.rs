@@ -97,3 +97,56 @@ fn a_decision_that_nothing_stands_on_is_refused_with_what_to_measure() {
     of("0", "1ms", "0.1").ended_with(2).says(&["--period"]);
     of("1ms", "1ms", "2").ended_with(2).says(&["between 0 and 1"]);
 }
+
+#[test]
+fn a_report_is_held_to_the_deadline_that_it_is_given() {
+    let lab = Lab::new();
+    let folder = lab.path().join("simulated");
+    let wakeups = |policy, rate| Wakeups { environment: "host", policy, emulated: false, count: 50_000, rate };
+    record(&folder, &[wakeups("other", 100.0), wakeups("fifo:80", f64::INFINITY)]);
+    let page = || std::fs::read_to_string(folder.join("report.html")).expect("a report");
+    lab.kizami(&["report", text(&folder)]).succeeded();
+    assert!(
+        !page().contains("class=\"decisions\"") && page().contains("kizami report --deadline"),
+        "no claim without one"
+    );
+
+    let args = ["report", text(&folder), "--deadline", "200us", "--miss", "0.001", "--json"];
+    let said = lab.kizami(&args).succeeded().json();
+    let of =
+        lab.kizami(&["decide", text(&folder), "--period", "1ms", "--deadline", "200us", "--miss", "0.001", "--json"]);
+    assert_eq!(said["decisions"], of.succeeded().json()["decisions"], "the same decisions");
+    for decision in said["decisions"].as_array().expect("decisions") {
+        let sentence = decision["sentence"].as_str().expect("a sentence").split_once(": ").expect("a verdict").1;
+        assert!(page().contains(sentence), "{sentence}");
+    }
+    lab.kizami(&["report", text(&folder), "--miss", "0.001"]).ended_with(2).says(&["--deadline"]);
+    lab.kizami(&["report", text(&folder), "--deadline", "0"]).ended_with(2).says(&["longer than nothing"]);
+}
+
+#[test]
+fn a_run_keeps_the_deadline_that_it_was_asked_for() {
+    let lab = Lab::new();
+    let run = [
+        "run",
+        "wakeup",
+        "--wait",
+        "--environment",
+        "host",
+        "--set",
+        "cycles=200,300",
+        "--deadline",
+        "5s",
+        "--miss",
+        "0.1",
+    ];
+    let ran = lab.kizami(&run).succeeded();
+    assert!(ran.out.contains("Is the deadline met?") && ran.out.contains("at most 5.00 s late"), "{ran}");
+    let folder = lab.recording();
+    let recorded = crate::harness::recorded(&folder);
+    assert_eq!(recorded["requirement"], serde_json::json!({ "deadline": 5_000_000_000u64, "miss": 0.1 }));
+    let page = std::fs::read_to_string(folder.join("report.html")).expect("a report");
+    assert!(page.contains("class=\"decisions\"") && page.contains("deadline 5.00 s"), "{page}");
+    let shown = lab.kizami(&["show"]).succeeded();
+    assert!(shown.out.contains("Is the deadline met?"), "{shown}");
+}

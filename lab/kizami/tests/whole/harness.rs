@@ -1,5 +1,6 @@
 //! The harness of these tests: runs the program, and reads its output, its files and its processes.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::fd::IntoRawFd;
@@ -7,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -210,9 +212,14 @@ impl Running {
         Ended { status, out: read("out"), err: read("err") }
     }
 
+    /// The file of its messages.
+    pub fn output(&self) -> PathBuf {
+        self.output.path().join("err")
+    }
+
     /// What it said so far.
     pub fn messages(&self) -> String {
-        fs::read_to_string(self.output.path().join("err")).unwrap_or_default()
+        fs::read_to_string(self.output()).unwrap_or_default()
     }
 
     pub fn signal(&self, signal: i32) {
@@ -276,7 +283,7 @@ impl Drop for Running {
 }
 
 /// How many rows there are in the first part of the trial that `pid` follows: looked up in the memory of the trial.
-fn rows_so_far(pid: i32) -> Option<u64> {
+pub fn rows_so_far(pid: i32) -> Option<u64> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
     let arena = descriptors
         .map(|d| d.path())
@@ -351,41 +358,39 @@ pub fn cgroups() -> Vec<PathBuf> {
     found
 }
 
-/// Everything that a run in a container or a guest could leave on the machine.
-#[derive(Debug, PartialEq)]
-pub struct Left {
-    processes: Vec<String>,
-    mounts: Vec<String>,
-    interfaces: Vec<String>,
-    cgroups: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
-}
+/// Everything that a run in a container or a guest could leave on the machine: processes, mounts, network interfaces, control groups
+/// and folders.
+#[derive(Debug)]
+pub struct Left(BTreeSet<String>);
 
 impl Left {
     pub fn now() -> Self {
         let ours = ["kizami-probe", "bwrap", "runc", "dockerd", "containerd", "conmon", "qemu-system"];
         let is_ours = |name: &String| ours.iter().any(|ours| name.starts_with(ours));
-        let mut processes: Vec<_> = processes().into_iter().map(|p| p.name).filter(is_ours).collect();
-        processes.sort();
+        let processes = processes().into_iter().filter(|p| is_ours(&p.name)).map(|p| format!("{} {}", p.name, p.pid));
         let mounts = fs::read_to_string("/proc/self/mountinfo").expect("the mounts");
-        let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(str::to_owned).collect();
+        let points = mounts.lines().filter_map(|line| Some(format!("mount {}", line.split(' ').nth(4)?)));
         let names = |folder: &str| {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             entries.map(|entry| entry.path()).collect::<Vec<_>>()
         };
-        let interfaces = names("/sys/class/net").iter().map(|path| path.display().to_string()).collect();
         let ours = |path: &PathBuf| !path.ends_with("changes.journal");
         let temporary = names(&std::env::temp_dir().to_string_lossy());
         let tries = temporary.into_iter().filter(|path| path.to_string_lossy().contains("kizami-try-"));
         let folders = names("/run/kizami").into_iter().chain(names("/var/lib/kizami")).filter(ours).chain(tries);
-        Self { processes, mounts: points, interfaces, cgroups: cgroups(), folders: folders.collect() }
+        let paths = names("/sys/class/net").into_iter().chain(cgroups()).chain(folders);
+        Self(processes.chain(points).chain(paths.map(|path| path.display().to_string())).collect())
     }
 
-    /// Waits until everything is as it was then.
+    /// Waits until there is nothing that was not there then.
     pub fn again(&self) {
         let begun = Instant::now();
-        while Self::now() != *self {
-            assert!(begun.elapsed() < Duration::from_secs(40), "left behind: {:?}\nbefore: {self:?}", Self::now());
+        loop {
+            let left: Vec<_> = Self::now().0.difference(&self.0).cloned().collect();
+            if left.is_empty() {
+                return;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(40), "left behind: {left:?}");
             thread::sleep(Duration::from_millis(50));
         }
     }
@@ -428,6 +433,20 @@ pub fn skipped(what: &str) {
         let list = File::options().append(true).create(true).open(list);
         list.and_then(|mut f| writeln!(f, "{what}")).expect("the list of what was skipped");
     }
+}
+
+/// Those of `environments` that really start here; the others are named as skipped, with the reason.
+pub fn working_of(test: &str, environments: &[&'static str]) -> Vec<&'static str> {
+    let works = |name: &&str| {
+        let environment = kizami_environments::find(name).expect("it is in the list");
+        let tried = environment.available().and_then(|()| environment.tried(&AtomicBool::new(false)));
+        environment.end();
+        if let Err(why) = &tried {
+            skipped(&format!("kizami: {test} in {name}: {why}"));
+        }
+        tried.is_ok()
+    };
+    environments.iter().copied().filter(works).collect()
 }
 
 /// Every trial of what `show --json` told: series, rows and outcome.

@@ -1,23 +1,17 @@
 //! Virtual machines: the same probe in a guest, whose samples outlive it, and nothing of it left, however the run ends.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::fs;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, processes, recorded, series_in, skipped, trials};
+use crate::harness::{Lab, Left, processes, recorded, rows_so_far, series_in, text, trials, working_of};
 
 const PROGRAM: &str = "qemu-system-x86";
 
 /// Whether this test can only name itself as skipped, because no guest comes up here.
 fn lacks_guests(test: &str) -> bool {
-    let environment = kizami_environments::find("qemu").expect("it is in the list");
-    let tried = environment.available().and_then(|()| environment.tried(&AtomicBool::new(false)));
-    environment.end();
-    if let Err(why) = &tried {
-        skipped(&format!("kizami: {test} in qemu: {why}"));
-    }
-    tried.is_err()
+    working_of(test, &["qemu"]).is_empty()
 }
 
 /// The number of the monitor's process.
@@ -73,35 +67,47 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
     assert_eq!(gaps, 1);
 }
 
+/// How many guests are killed in a test, each at another moment; `KIZAMI_KILLS` says another number.
+const KILLS: usize = 3;
+const CYCLES: u64 = 3000;
+
 #[test]
 fn every_row_that_a_killed_guest_had_counted_is_in_the_recording() {
     let lab = Lab::new();
     if lacks_guests("a guest that is killed") {
         return;
     }
+    let kills = std::env::var("KIZAMI_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
     let before = Left::now();
-    let mut run = lab.start(&[
-        "run",
-        "wakeup",
-        "--wait",
-        "--environment",
-        "qemu",
-        "--trials",
-        "2",
-        "--set",
-        "cycles=3000",
-        "--json",
-    ]);
-    let rows = run.wait_for_rows(100);
+    // A series whose trials fail twice in a row is given up: so each that is killed is followed by one that is not.
+    let (all, cycles) = (2 * kills, format!("cycles={CYCLES}"));
+    let run = ["run", "wakeup", "--wait", "--environment", "qemu", "--json", "--set", &cycles];
+    let mut run = lab.start(&[&run[..], &["--trials", &all.to_string()]].concat());
     let parent = run.pid();
-    let machine = run.wait_for("a monitor", || monitor(parent));
-    // SAFETY: the call takes numbers; the process was found to be the monitor of our run.
-    unsafe { libc::kill(machine, libc::SIGKILL) };
-    // The second trial has a machine of its own.
+    let mut counted = Vec::new();
+    for kill in 0..kills {
+        let begun = format!("[{}/{all}]", 2 * kill + 1);
+        let messages = run.output();
+        run.wait_for(&begun, || fs::read_to_string(&messages).ok()?.contains(&begun).then_some(()));
+        // The memory of the trial before is that of this one, once it is made anew.
+        let underway = move || rows_so_far(parent).filter(|rows| (1..CYCLES).contains(rows));
+        run.wait_for("rows", underway);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time");
+        // Any moment of the first second.
+        std::thread::sleep(Duration::from_nanos(now.subsec_nanos().into()));
+        let machine = run.wait_for("a monitor", || monitor(parent));
+        counted.push(run.wait_for("rows", underway));
+        // SAFETY: the call takes numbers; the process was found to be the monitor of our run.
+        unsafe { libc::kill(machine, libc::SIGKILL) };
+    }
     run.end().ended_with(3).says(&["wakeup in qemu", "ended with its machine", "signal 9"]);
     let trials = trials(&lab.show(&lab.recording()));
-    assert!(trials.iter().any(|(_, kept, outcome)| *kept >= rows && outcome["failed"].is_string()), "{trials:?}");
-    assert!(trials.iter().any(|(_, kept, outcome)| *kept == 3000 && outcome == "complete"), "{trials:?}");
+    assert_eq!(trials.len(), all);
+    for (rows, pair) in counted.iter().zip(trials.chunks(2)) {
+        let [(_, killed, how), (_, whole, outcome)] = pair else { panic!("{trials:?}") };
+        assert!(killed >= rows && *killed < CYCLES && how["failed"].is_string(), "{rows} were counted: {trials:?}");
+        assert!(*whole == CYCLES && outcome == "complete", "{trials:?}");
+    }
     before.again();
 }
 
@@ -144,5 +150,39 @@ fn nothing_of_a_guest_outlives_its_run() {
             let rows: u64 = trials(&lab.show(&lab.recording())).iter().map(|trial| trial.1).sum();
             assert!(rows >= 20, "{rows} rows");
         }
+    }
+}
+
+/// The least time of a system call in each of two trials of a run, which boots a machine whose clock is its instructions.
+fn least_of_a_run() -> Option<[u64; 2]> {
+    let lab = Lab::new();
+    if lacks_guests("a clock of instructions") {
+        return None;
+    }
+    let set = ["--set", "icount=3", "--set", "vm_cpus=1", "--set", "op=getppid", "--set", "samples=100"];
+    let run = ["run", "syscall", "--wait", "--environment", "qemu", "--trials", "2"];
+    lab.kizami(&[&run[..], &set].concat()).succeeded();
+    let folder = lab.path().join("rows");
+    lab.kizami(&["export", "csv", text(&lab.recording()), "--out", text(&folder)]).succeeded();
+    let rows = fs::read_to_string(folder.join("syscall.qemu.csv")).expect("rows");
+    let cells = rows.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    let warm: Vec<(u64, u64)> = cells
+        .filter(|cells| cells[2] == "0")
+        .map(|cells| (cells[0].parse().expect("a trial"), cells[3].parse().expect("a time")))
+        .collect();
+    let least = |trial| {
+        let times: Vec<u64> = warm.iter().filter(|sample| sample.0 == trial).map(|sample| sample.1).collect();
+        let least = times.iter().copied().min().expect("samples");
+        // What no interrupt falls into takes the same, and much of it is so.
+        assert!(times.iter().filter(|time| **time == least).count() > times.len() / 20, "{times:?}");
+        least
+    };
+    Some([least(1), least(2)])
+}
+
+#[test]
+fn where_instructions_are_the_clock_it_repeats_to_the_nanosecond() {
+    if let (Some(first), Some(second)) = (least_of_a_run(), least_of_a_run()) {
+        assert!(first.iter().chain(&second).all(|time| *time == first[0]), "{first:?} {second:?}");
     }
 }

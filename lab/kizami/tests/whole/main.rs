@@ -17,6 +17,7 @@ mod interrupt;
 mod machines;
 mod namespace;
 mod rights;
+mod starts;
 mod statements;
 mod turns;
 mod usage;

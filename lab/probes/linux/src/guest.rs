@@ -19,6 +19,7 @@ use std::time::Duration;
 use kizami_protocol::frames::{Decoder, Encoder, Received};
 use kizami_protocol::{ARENA_FD, Arena, FromGuest, PartSize, Report, Request, ToGuest, VERSION, ending};
 use kizami_settings::Root;
+use kizami_workloads::clock_ns;
 
 use crate::domain;
 use crate::line::{self, device, open_both, text};
@@ -46,8 +47,11 @@ enum Event {
     Over(String),
 }
 
-/// The whole life of an agent: until the machine ends.
-pub fn main() -> Result<(), String> {
+/// Where the first process of an image tells when it began.
+const INIT_BEGAN: &str = "INIT_BEGAN_NS";
+
+/// The whole life of an agent that began at `first`: until the machine ends.
+pub fn main(first: i64) -> Result<(), String> {
     let port = open_port()?;
     let reader = port.try_clone().map_err(|e| format!("could not open the port twice: {e}"))?;
     let (sender, events) = channel();
@@ -55,7 +59,7 @@ pub fn main() -> Result<(), String> {
     thread::spawn(move || read_frames(reader, &from_lab));
     let shared = shared_memory();
     let mut agent = Agent { port, encoder: Encoder::default(), shared, sender };
-    agent.say(&hello(agent.shared.is_some()))?;
+    agent.say(&hello(agent.shared.is_some(), first))?;
     loop {
         match events.recv() {
             Ok(Event::Asked(ToGuest::Start { request, unix_nanoseconds, parts })) => {
@@ -293,12 +297,14 @@ fn shared_memory() -> Option<PathBuf> {
     Some(device.join("resource2")).filter(|path| path.exists())
 }
 
-fn hello(shared: bool) -> FromGuest {
+fn hello(shared: bool, agent: i64) -> FromGuest {
     let mut facts = kizami_settings::host::describe(&Root::machine());
     for (name, file) in [("machine", "/sys/class/dmi/id/product_name"), ("command_line", "/proc/cmdline")] {
         facts.insert(name.to_owned(), text(Path::new(file)));
     }
-    FromGuest::Hello { version: VERSION, cpus: kizami_settings::cpus::allowed(), shared, facts }
+    let init = std::env::var(INIT_BEGAN).ok().and_then(|text| text.parse().ok());
+    let (version, cpus) = (VERSION, kizami_settings::cpus::allowed());
+    FromGuest::Hello { version, cpus, shared, facts, init, agent, now: clock_ns() as i64 }
 }
 
 /// The guest has no clock of its own that is right.

@@ -23,22 +23,23 @@ use kizami_protocol::{ARENA_FD, Arena, Report, Request, handover};
 use kizami_recording::folder::Effective;
 use kizami_settings::{Settings, process};
 use kizami_workloads::window::CountingAllocator;
-use kizami_workloads::{Bench, Params, clock_ns, loads};
+use kizami_workloads::{Bench, Params, Start, clock_ns, loads};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() -> ExitCode {
+    let first = clock_ns() as i64;
     let args: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
-        [] => measure(ARENA_FD),
+        [] => measure(ARENA_FD, first),
         // Before there is a connection, nobody reads reports.
         ["connect", socket] => match connect(Path::new(socket)) {
-            Ok(arena) => measure(arena),
+            Ok(arena) => measure(arena, first),
             Err(why) => return refuse(&format!("could not take the arena from {socket}: {why}")),
         },
-        ["guest"] => match guest::main() {
+        ["guest"] => match guest::main(first) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(why) => return refuse(&why),
         },
@@ -98,8 +99,8 @@ fn say_effective(settings: impl IntoIterator<Item = (String, Effective)>) {
     }
 }
 
-/// Does what the request on standard input asks for, into the arena behind descriptor `arena`.
-fn measure(arena: RawFd) -> Result<(), String> {
+/// Does what the request on standard input asks for, into the arena behind descriptor `arena`; this program began at `first`.
+fn measure(arena: RawFd, first: i64) -> Result<(), String> {
     // The lab raises the arena's stop flag, which ends the workload in order; the signal is for probes that have none.
     // SAFETY: changes only what this process does with a signal.
     unsafe { libc::signal(libc::SIGTERM, libc::SIG_IGN) };
@@ -119,7 +120,10 @@ fn measure(arena: RawFd) -> Result<(), String> {
     say(&Report::Fact { name: "clock_pair_ns".into(), value: clock_pair() });
     say(&Report::Fact { name: "program_crc32".into(), value: f64::from(own_checksum()?) });
     say(&Report::Ready {});
-    let mut bench = Bench::new(recorders, request.columns, arena.stop(), &request.scratch);
+    let machine = request.start.machine.map(|machine| [machine.runs, machine.init, machine.agent]);
+    let start = Start { began: request.start.began, first, machine };
+    let tell = |name: &str, value| say(&Report::Fact { name: name.to_owned(), value });
+    let mut bench = Bench::new(recorders, request.columns, arena.stop(), &request.scratch).of_probe(start, tell);
     let result = body(&params, &mut bench);
     say_effective(bench.effective_settings().iter().cloned());
     for (name, value) in bench.facts() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::messages::{Report, Request};
 
 /// Raised with every change of these messages: an agent of another version is refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// From the lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,11 @@ pub enum FromGuest {
         cpus: Vec<usize>,
         /// Whether the memory for arenas was found.
         shared: bool,
+        /// When its first process began, when the agent began, and now: nanoseconds of its CLOCK_MONOTONIC. Nothing is known of
+        /// an init that does not say it.
+        init: Option<i64>,
+        agent: i64,
+        now: i64,
         /// What the machine is, by the names under which a recording describes one.
         facts: BTreeMap<String, String>,
     },

@@ -22,7 +22,7 @@ mod messages;
 
 pub use arena::{Arena, PartSize};
 pub use guest::{FromGuest, ToGuest, VERSION};
-pub use messages::{Keep, Report, Request, ending};
+pub use messages::{Keep, MachineStart, Report, Request, Start, ending};
 
 /// The descriptor under which a process finds its arena.
 pub const ARENA_FD: i32 = 3;

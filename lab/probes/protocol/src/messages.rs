@@ -19,6 +19,30 @@ pub struct Request {
     pub settings: BTreeMap<String, String>,
     /// A folder for the workload's own files; it is empty, and removed afterwards.
     pub scratch: PathBuf,
+    #[serde(default)]
+    pub start: Start,
+}
+
+/// How the start of this probe went until now. Times are nanoseconds of the probe's CLOCK_MONOTONIC; what was before that clock
+/// began is negative.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// The lab began to start it, or the machine that it is in.
+    pub began: i64,
+    /// Of a machine with a kernel of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineStart>,
+}
+
+/// How a machine with a kernel of its own came up. Its clock begins with its kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineStart {
+    /// It ran its first instruction.
+    pub runs: i64,
+    /// Its first process began.
+    pub init: i64,
+    /// The probe that is its agent began.
+    pub agent: i64,
 }
 
 /// What has to be done once the lab has ended, in whatever way: in this order, each step also after one that failed.

@@ -17,7 +17,8 @@ pub use error::{Damage, Error, what_to_do};
 pub use measured::Measured;
 pub(crate) use model::MOST_SAMPLES;
 pub use model::{
-    Column, Effective, FORMAT_VERSION, Outcome, RECORDING_FILE, Recording, Series, State, Step, Trial, Unit,
+    Column, Effective, FORMAT_VERSION, Outcome, RECORDING_FILE, Recording, Requirement, Series, State, Step, Trial,
+    Unit,
 };
 pub use read::{Loaded, Reader};
 pub use samples::View;

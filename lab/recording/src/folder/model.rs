@@ -61,6 +61,9 @@ pub struct Recording {
     /// What could not be done, and why; one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What wake-ups are held to, where the run was asked to decide it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirement: Option<Requirement>,
     pub series: Vec<Series>,
     /// The order in which the trials ran.
     pub order: Vec<Step>,
@@ -83,9 +86,29 @@ impl Recording {
             host: BTreeMap::new(),
             tools: BTreeMap::new(),
             notes: Vec::new(),
+            requirement: None,
             series: Vec::new(),
             order: Vec::new(),
         }
+    }
+}
+
+/// What periodic wake-ups are held to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// How late a wake-up may be, in nanoseconds; not 0.
+    pub deadline: u64,
+    /// The largest share of wake-ups that may be later, between 0 and 1.
+    pub miss: f64,
+}
+
+impl Requirement {
+    /// The share that is meant where none was said.
+    pub const MISS: f64 = 1e-6;
+
+    /// Whether it can be required of anything.
+    pub fn is_possible(&self) -> bool {
+        self.deadline > 0 && self.miss > 0.0 && self.miss < 1.0
     }
 }
 

@@ -142,6 +142,9 @@ fn parse(text: &str, path: &Path) -> Result<Recording, Error> {
     if foreign::make_printable(&mut json) {
         recording = serde_json::from_value(json).map_err(|e| unreadable(e.to_string()))?;
     }
+    if let Some(requirement) = recording.requirement.filter(|requirement| !requirement.is_possible()) {
+        return Err(unreadable(format!("its requirement cannot be one: {requirement:?}")));
+    }
     let mut names = BTreeSet::new();
     for series in &recording.series {
         series.check().map_err(unreadable)?;

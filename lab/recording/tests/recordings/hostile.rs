@@ -47,6 +47,8 @@ fn what_cannot_be_is_refused_with_a_sentence() {
         ),
         (|j| j["series"][0]["columns"][0]["unit"] = "parsecs".into(), "unknown variant `parsecs`"),
         (|j| j["order"][0]["series"] = json!([7]), "names a series that it does not have"),
+        (|j| j["requirement"] = json!({ "deadline": 0, "miss": 0.5 }), "its requirement cannot be one"),
+        (|j| j["requirement"] = json!({ "deadline": 9, "miss": 1 }), "its requirement cannot be one"),
         (|j| j["series"] = "none".into(), "invalid type"),
         (|j| drop(j.as_object_mut().map(|o| o.remove("series"))), "missing field `series`"),
         (|j| drop(j.as_object_mut().map(|o| o.remove("format_version"))), "it has no format_version"),

@@ -1,5 +1,6 @@
 //! The report as one HTML file: no scripts, no external resources, readable in light and dark and on a telephone.
 
+mod decisions;
 mod page;
 mod parts;
 
@@ -12,6 +13,7 @@ use parts::{claims, diagnoses, escape, facts, findings, footer, table};
 pub fn page(report: &Report) -> String {
     let mut body = String::new();
     body.push_str(&header(report));
+    body.push_str(&decisions::boxes(report));
     body.push_str(&findings(report));
     body.push_str(&contents(report));
     body.push_str(&machine(report));

@@ -51,6 +51,11 @@ nav ul ul a:hover{text-decoration:underline}
 .holds .verdict{color:var(--k-8)}
 .fails .verdict{color:var(--k-warn)}
 .open .verdict{color:var(--k-muted)}
+.decisions{margin:26px 0;padding:18px 20px 14px;border:1px solid var(--k-axis);border-radius:10px}
+.decisions h2{font-size:20px;margin:0 0 .2em}.decisions h3{font-size:15px;margin:18px 0 .2em;color:var(--k-muted)}
+.decisions ul{list-style:none;margin:10px 0 0;padding:0}
+.decisions li{display:grid;grid-template-columns:140px 1fr;gap:10px;padding:8px 0;border-top:1px solid var(--k-grid);font-size:15px}
+.required{margin:0;font-weight:600}.costs,.helps{font-size:13.5px}.helps{font-weight:600}.ask{color:var(--k-muted);font-size:14px}
 .scroll{overflow-x:auto;margin:14px -20px;padding:0 20px;scrollbar-width:thin;
  background:linear-gradient(to right,var(--k-paper) 50%,transparent) 0 0/48px 100% no-repeat local,
  linear-gradient(to left,var(--k-paper) 50%,transparent) 100% 0/48px 100% no-repeat local,
@@ -75,7 +80,8 @@ summary{cursor:pointer;color:var(--k-muted);font-size:14.5px}
 dl{display:grid;grid-template-columns:minmax(120px,auto) 1fr;gap:2px 18px;font-size:13.5px;margin:12px 0}
 dt{color:var(--k-muted)}dd{margin:0;overflow-wrap:anywhere}
 footer{margin-top:72px;border-top:1px solid var(--k-grid);padding-top:28px;font-size:14.5px}
-@media (max-width:600px){body{padding:0 16px 60px}header{padding-top:28px}.claims li{grid-template-columns:1fr;gap:0}
+@media (max-width:600px){body{padding:0 16px 60px}header{padding-top:28px}.claims li,.decisions li{grid-template-columns:1fr;gap:0}
+ .decisions{padding:14px 14px 10px}
  .scroll{margin:14px -16px;padding:0 16px}dl{grid-template-columns:1fr}dd{margin-bottom:6px}
  .scroll tbody th:first-child{min-width:104px}
  .wide,.wide thead,.wide tbody{display:block}.wide thead tr{display:block}.wide thead th:not(:first-child){display:none}

@@ -10,6 +10,7 @@ use super::csv::Table;
 use super::figure::{Figure, Width};
 use super::frame::{self, Area, LABEL, SMALL};
 use super::key::{self, Mark};
+use super::limit::Limit;
 pub use super::spread::{BoxPlot, Group, Published, Row, Spread};
 use super::svg::{Path, Svg, half_pixel};
 use super::tone::Tone;
@@ -48,6 +49,7 @@ impl BoxPlot {
                 _ => out.push_str(&format!(" {}: {}.", row.label, row.without_box())),
             }
         }
+        out.extend(self.limit.iter().map(Limit::words));
         out
     }
 
@@ -198,6 +200,9 @@ impl Figure for BoxPlot {
             let why = self.rows().next().map_or("no samples", Row::without_box);
             return frame::nothing(&self.title, &self.subtitle, width, why);
         }
+        if let Some(limit) = &self.limit {
+            limit.widen(&mut extent);
+        }
         // Short labels keep their column on a telephone too.
         let stacked = width.is_narrow() && label_room > width.0 * 0.2;
         let label_room = label_room.min(width.0 * 0.34);
@@ -211,10 +216,11 @@ impl Figure for BoxPlot {
 
         // The rows are drawn first, elsewhere, to learn their height; the grid lies under them.
         let mut rows = Svg::new(width.0);
-        let mut y = top;
+        let first = top + if self.limit.is_some() { Limit::ROOM } else { 0.0 };
+        let mut y = first;
         for group in &self.groups {
             if !group.heading.is_empty() {
-                y += if y > top { 12.0 } else { 2.0 };
+                y += if y > first { 12.0 } else { 2.0 };
                 let cut = text::fit_name(&group.heading, LABEL * 1.07, width.0);
                 rows.text_with_title("k-g k-halo", 0.0, y + 13.0, &cut, &group.heading);
                 y += 21.0;
@@ -226,6 +232,9 @@ impl Figure for BoxPlot {
         let area = Area { bottom: y + 2.0, ..layout.area };
         let spacing = frame::spacing_x(width);
         let mut y = frame::bottom_axis(&mut svg, area, &axis, spacing, &self.quantity);
+        if let Some(limit) = &self.limit {
+            limit.draw_down(&mut svg, &axis, top, area);
+        }
         svg.append(rows);
 
         let tone = self.rows().map(|r| r.tone).next().unwrap_or_default();

@@ -24,6 +24,7 @@ fn plot(rows: Vec<Row>) -> BoxPlot {
         unit: Unit::Nanoseconds,
         scale: Scale::Auto,
         groups: vec![Group { heading: String::new(), rows }],
+        limit: None,
     }
 }
 

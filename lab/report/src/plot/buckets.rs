@@ -3,6 +3,7 @@
 //! The buckets are finer than the bins that are drawn from them.
 
 use super::axis::Scale;
+use super::limit::Limit;
 use super::tone::Tone;
 use super::units::Unit;
 
@@ -47,6 +48,6 @@ pub struct Histogram {
     pub unit: Unit,
     pub scale: Scale,
     pub series: Vec<Series>,
-    /// A vertical line with a name: a deadline, a period.
-    pub limit: Option<(f64, String)>,
+    /// What the times are held against.
+    pub limit: Option<Limit>,
 }

@@ -1,5 +1,5 @@
-//! The composition of a whole at a few moments, such as the memory of a machine: a bar a moment, made of the parts that
-//! are in use.
+//! The composition of a whole at a few moments, such as the memory of a machine, or of several wholes, such as the starts of
+//! several environments: a bar each, made of the parts that are in use.
 //!
 //! What is not in use (free memory) is told as a number: drawn, it would be most of the bar on a large machine, and the
 //! parts could not be seen. How the parts changed between the moments is for [`super::lines`] to show, on an axis of their
@@ -43,6 +43,8 @@ pub struct Composition {
     pub parts: Vec<Part>,
     /// What is not.
     pub rest: Option<Part>,
+    /// Whether the moments follow each other: what a part was at each of them is told together then.
+    pub follow: bool,
 }
 
 impl Composition {
@@ -57,8 +59,11 @@ impl Composition {
         used + &rest.collect::<String>()
     }
 
-    /// "slab 610 MiB → 655 MiB", or one size where it stayed.
+    /// "slab 610 MiB → 655 MiB", or one size where it stayed; of wholes that do not follow each other, its name.
     fn sizes(&self, part: &Part) -> String {
+        if !self.follow {
+            return part.label.clone();
+        }
         let mut sizes: Vec<String> = (0..self.moments.len()).map(|moment| self.unit.value(part.at(moment))).collect();
         sizes.dedup();
         format!("{} {}", part.label, sizes.join(" → "))
@@ -137,10 +142,23 @@ impl Figure for Composition {
     }
 
     fn terminal(&self, columns: usize) -> Option<String> {
-        let line = |part: &Part| self.sizes(part);
-        let parts: Vec<String> = self.parts.iter().chain(&self.rest).map(line).collect();
-        let title = format!("{} ({})", self.title, self.moments.join(" → "));
-        (!self.moments.is_empty()).then(|| terminal::list(&title, &[(String::new(), parts)], columns))
+        if self.moments.is_empty() {
+            return None;
+        }
+        let all = || self.parts.iter().chain(&self.rest);
+        if self.follow {
+            let title = format!("{} ({})", self.title, self.moments.join(" → "));
+            let parts = all().map(|part| self.sizes(part)).collect();
+            return Some(terminal::list(&title, &[(String::new(), parts)], columns));
+        }
+        // What takes nothing is not there.
+        let sizes = |moment: usize| {
+            let there = all().filter(move |part| part.at(moment) > 0.0);
+            there.map(move |part| format!("{} {}", part.label, self.unit.value(part.at(moment)))).collect()
+        };
+        let line = |(moment, name): (usize, &String)| (format!("{name}: {}", self.total(moment)), sizes(moment));
+        let lines: Vec<_> = self.moments.iter().enumerate().map(line).collect();
+        Some(terminal::list(&self.title, &lines, columns))
     }
 
     fn coloured(&mut self) -> Vec<(&str, &mut Tone)> {
@@ -179,7 +197,23 @@ mod tests {
             moments: moments.iter().map(|moment| (*moment).into()).collect(),
             parts,
             rest,
+            follow: true,
         }
+    }
+
+    #[test]
+    fn of_wholes_side_by_side_each_is_told_by_itself() {
+        let parts = vec![part("monitor", &[4e6, 2e8]), part("kernel", &[0.0, 3e9])];
+        let figure = Composition { unit: Unit::Nanoseconds, follow: false, ..plot(&["host", "machine"], parts, None) };
+        let svg = figure.render(Width::WIDE);
+        assert_well_formed(&svg);
+        assert!(
+            svg.contains(">4.00 ms</text>") && svg.contains(">3.20 s</text>") && svg.contains(">kernel</text>"),
+            "{svg}"
+        );
+        let text = figure.terminal(80).expect("a list");
+        assert!(text.contains("host: 4.00 ms\n  monitor 4.00 ms\n"), "{text}");
+        assert!(text.contains("machine: 3.20 s\n  monitor 200 ms · kernel 3.00 s\n"), "{text}");
     }
 
     #[test]

@@ -4,12 +4,13 @@
 use super::axis::{Axis, Extent, Scale};
 use super::csv::Table;
 use super::figure::{Figure, Width};
-use super::frame::{self, Area, SMALL};
+use super::frame::{self, Area};
 use super::key::{self, Mark};
+use super::labels;
+use super::limit::{Limit, Place};
 use super::svg::{Path, Svg, half_pixel};
 use super::tone::Tone;
 use super::units::Unit;
-use super::{labels, text};
 
 /// Which way the curves are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +38,8 @@ pub struct Cumulative {
     pub scale: Scale,
     pub form: Form,
     pub curves: Vec<Curve>,
-    /// A vertical line with a name.
-    pub deadline: Option<(f64, String)>,
+    /// What the values are held against.
+    pub limit: Option<Limit>,
 }
 
 impl Cumulative {
@@ -93,17 +94,8 @@ impl Cumulative {
                 out.push_str(&format!(" {}: half up to {median}, 99 % up to {p99}, {rest} up to {max}.", curve.label));
             }
         }
+        out.extend(self.limit.iter().map(Limit::words));
         out
-    }
-
-    fn draw_deadline(&self, svg: &mut Svg, x: &Axis, area: Area) {
-        if let Some((value, name)) = &self.deadline {
-            let at = x.at(*value);
-            svg.line("k-deadline", at, area.top - 4.0, at, area.bottom);
-            let name = text::fit(name, SMALL, svg.width() / 2.0);
-            let half = text::width(&name, SMALL) / 2.0;
-            svg.text("k-fw k-m k-halo", at.clamp(half, svg.width() - half), area.top - 9.0, &name);
-        }
     }
 }
 
@@ -117,14 +109,16 @@ impl Figure for Cumulative {
             return frame::no_samples(&self.title, &self.subtitle, width);
         }
         let mut extent = Extent::of(self.curves.iter().flat_map(|c| c.points.iter().map(|p| p.0)));
-        extent.extend(self.deadline.iter().map(|d| d.0));
+        if let Some(limit) = &self.limit {
+            limit.widen(&mut extent);
+        }
         let mut svg = Svg::new(width.0);
         let top = frame::heading(&mut svg, &self.title, &self.subtitle);
         let name = match self.form {
             Form::Ordinary => "samples up to this value",
             Form::Tail => "samples above this value",
         };
-        let top = top + frame::left_title(&mut svg, top, name) + if self.deadline.is_some() { 18.0 } else { 4.0 };
+        let top = top + frame::left_title(&mut svg, top, name) + if self.limit.is_some() { Limit::ROOM } else { 4.0 };
         let bottom = top + if width.is_narrow() { 210.0 } else { 260.0 };
         let y = match self.form {
             Form::Ordinary => Axis::linear(0.0, 100.0, Unit::Percent, bottom, top),
@@ -136,7 +130,9 @@ impl Figure for Cumulative {
 
         frame::left_axis(&mut svg, area, &y, frame::SPACING_Y);
         let mut under = frame::bottom_axis(&mut svg, area, &x, frame::spacing_x(width), &self.quantity);
-        self.draw_deadline(&mut svg, &x, area);
+        if let Some(limit) = &self.limit {
+            limit.draw_down(&mut svg, &x, area.top - Limit::ROOM, area);
+        }
 
         let curves: Vec<&Curve> = self.curves.iter().filter(|c| !c.points.is_empty()).collect();
         let lines: Vec<Vec<(f64, f64)>> = curves.iter().map(|c| self.steps(c, &x, &y)).collect();
@@ -155,8 +151,8 @@ impl Figure for Cumulative {
             })
             .collect();
         let mut obstacles = lines.clone();
-        if let Some((value, _)) = &self.deadline {
-            obstacles.push(vec![(x.at(*value), area.top), (x.at(*value), area.bottom)]);
+        if let Some(Place::Within(at)) = self.limit.as_ref().map(|limit| limit.place(&x)) {
+            obstacles.push(vec![(at, area.top), (at, area.bottom)]);
         }
         if !labels::name_lines(&mut svg, &names, &spots, &obstacles, area) {
             let items: Vec<(Mark, &str)> = names.iter().map(|(name, tone)| (Mark::Line(*tone), *name)).collect();
@@ -198,7 +194,7 @@ mod tests {
             scale: Scale::Auto,
             form,
             curves,
-            deadline: Some((5e6, "deadline & more".into())),
+            limit: Some(Limit { value: 5e6, name: "deadline & more".into() }),
         }
     }
 

@@ -13,6 +13,7 @@ pub use super::buckets::{Bucket, Histogram, Series};
 use super::csv::Table;
 use super::figure::{Figure, Width};
 use super::frame::{self, Area, LABEL, SMALL};
+use super::limit::Limit;
 use super::svg::{Path, Svg};
 use super::tone::Tone;
 use super::units::Unit;
@@ -79,6 +80,7 @@ impl Histogram {
                 series.worst(self.unit)
             ));
         }
+        out.extend(self.limit.iter().map(Limit::words));
         out
     }
 
@@ -95,18 +97,6 @@ impl Histogram {
         let fits = worst + 6.0 + text::width(&words, SMALL) <= svg.width();
         let (class, x) = if fits { ("k-halo", worst + 6.0) } else { ("k-halo k-e", worst - 6.0) };
         svg.text(class, x, area.top + 10.0, &words);
-    }
-
-    /// The limit's line through all rows, with its name above them.
-    fn draw_limit(&self, svg: &mut Svg, axis: &Axis, top: f64, bottom: f64) {
-        if let Some((limit, name)) = &self.limit {
-            let at = axis.at(*limit);
-            svg.line("k-deadline", at, top + 6.0, at, bottom);
-            let cut = text::fit_name(name, SMALL, svg.width() - 12.0);
-            let width = text::width(&cut, SMALL);
-            let (x, end) = if at - 6.0 - width >= 0.0 { (at - 6.0, " k-e") } else { (at + 6.0, "") };
-            svg.text_with_title(&format!("k-fw k-halo{end}"), x, top + 14.0, &cut, name);
-        }
     }
 }
 
@@ -148,8 +138,8 @@ impl Figure for Histogram {
             let filled = s.buckets.iter().filter(|b| b.count > 0);
             extent.extend(filled.map(|b| b.low as f64).chain([s.max as f64]));
         }
-        if let Some((limit, _)) = &self.limit {
-            extent.extend([*limit]);
+        if let Some(limit) = &self.limit {
+            limit.widen(&mut extent);
         }
         let mut svg = Svg::new(width.0);
         let top = frame::heading(&mut svg, &self.title, &self.subtitle);
@@ -172,24 +162,29 @@ impl Figure for Histogram {
         let highest = binned.iter().flatten().copied().max().unwrap_or(1) as f64;
 
         let top = top + frame::left_title(&mut svg, top, "samples in each bin");
-        let limit_room = if self.limit.is_some() { NAME } else { 0.0 };
+        let limit_room = if self.limit.is_some() { Limit::ROOM } else { 0.0 };
         let mut area = Area { left, top, right, bottom: top + limit_room };
+        // Drawn elsewhere at first: the limit's line lies under them, so that it crosses no name.
+        let mut rows = Svg::new(width.0);
         for (s, counts) in series.iter().zip(&binned) {
             let mut row_top = area.bottom + if area.bottom > top + limit_room { GAP } else { 0.0 };
             if !s.label.is_empty() {
                 let cut = text::fit_name(&s.label, LABEL, width.0 - left);
-                svg.text_with_title("k-l", left, row_top + 13.0, &cut, &s.label);
+                rows.text_with_title("k-l k-halo", left, row_top + 13.0, &cut, &s.label);
                 row_top += NAME;
             }
             area = Area { left, top: row_top, right, bottom: row_top + height };
             let y = Axis::log(0.6, (highest * 1.15).max(10.0), false, Unit::Count, area.bottom, area.top);
             frame::left_axis(&mut svg, area, &y, spacing);
             frame::grid_down(&mut svg, area, &x, frame::spacing_x(width));
-            svg.line("k-axis", left, area.bottom, right, area.bottom);
+            rows.line("k-axis", left, area.bottom, right, area.bottom);
             let bars = outline(counts, &edges, &x, &y, area.bottom);
-            self.draw_row(&mut svg, s, &bars, x.at(s.max as f64), area);
+            self.draw_row(&mut rows, s, &bars, x.at(s.max as f64), area);
         }
-        self.draw_limit(&mut svg, &x, top, area.bottom);
+        if let Some(limit) = &self.limit {
+            limit.draw_down(&mut svg, &x, top, area);
+        }
+        svg.append(rows);
         let under = frame::bottom_labels(&mut svg, area, &x, frame::spacing_x(width), &self.quantity);
         svg.finish(under, &self.title, &self.describe())
     }
@@ -338,7 +333,7 @@ mod tests {
         ];
         for series in cases {
             let mut figure = plot(series);
-            figure.limit = Some((7.0, "deadline <".into()));
+            figure.limit = Some(Limit { value: 7.0, name: "deadline <".into() });
             for scale in [Scale::Auto, Scale::Linear, Scale::Log] {
                 figure.scale = scale;
                 assert_well_formed(&figure.render(Width::WIDE));

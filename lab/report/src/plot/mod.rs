@@ -12,6 +12,7 @@ pub mod boxes;
 pub mod composition;
 pub mod cumulative;
 pub mod histogram;
+pub mod limit;
 pub mod lines;
 pub mod rates;
 pub mod ratios;

@@ -3,6 +3,7 @@
 //! Quartiles and whiskers are given, not computed; only the largest sample is looked up, because the drawing names it.
 
 use super::axis::Scale;
+use super::limit::Limit;
 use super::tone::Tone;
 use super::units::Unit;
 
@@ -86,4 +87,6 @@ pub struct BoxPlot {
     pub unit: Unit,
     pub scale: Scale,
     pub groups: Vec<Group>,
+    /// What the values are held against.
+    pub limit: Option<Limit>,
 }

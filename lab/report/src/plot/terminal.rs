@@ -229,6 +229,7 @@ mod tests {
             unit: Unit::Nanoseconds,
             scale: Scale::Auto,
             groups: vec![Group { heading: "idle".into(), rows }],
+            limit: None,
         }
     }
 

@@ -14,6 +14,7 @@ use super::figure::{Figure, Width};
 use super::frame::{self, Area, LABEL, SMALL};
 use super::key::{self, Mark};
 use super::labels::{self, Spot};
+use super::limit::{Limit, Place};
 use super::svg::{Path, Svg, half_pixel};
 use super::tone::Tone;
 use super::units::Unit;
@@ -90,8 +91,8 @@ pub struct Trials {
     pub unit: Unit,
     pub scale: Scale,
     pub series: Vec<Series>,
-    /// A horizontal line with a name: the planned time, a deadline.
-    pub limit: Option<(f64, String)>,
+    /// What the values are held against.
+    pub limit: Option<Limit>,
 }
 
 impl Trials {
@@ -111,6 +112,7 @@ impl Trials {
                 out.push_str(&format!(" {}: the worst {}.", series.label, worst.join(", ")));
             }
         }
+        out.extend(self.limit.iter().map(Limit::words));
         out
     }
 
@@ -211,7 +213,9 @@ impl Figure for Trials {
         }
         let all = || drawn.iter().flat_map(|s| s.samples.ranges());
         let mut values = Extent::of(all().flat_map(|r| [r.1, r.2]));
-        values.extend(self.limit.iter().map(|l| l.0));
+        if let Some(limit) = &self.limit {
+            limit.widen(&mut values);
+        }
         let orders = Extent::of(all().map(|r| r.0));
 
         let mut svg = Svg::new(width.0);
@@ -224,7 +228,9 @@ impl Figure for Trials {
         };
         let spacing = if drawn.len() == 1 { frame::SPACING_Y } else { 30.0 };
         let y_at = |top: f64| Axis::fit(&values, self.scale, self.unit, top + height, top).rounded(spacing);
-        let limit_room = self.limit.as_ref().map_or(0.0, |l| text::width(&l.1, SMALL) + 8.0).min(width.0 * 0.3);
+        let within = |limit: &&Limit| matches!(limit.place(&y_at(0.0)), Place::Within(_)) && !width.is_narrow();
+        let beside = self.limit.as_ref().filter(within);
+        let limit_room = beside.map_or(0.0, |limit| text::width(&limit.name, SMALL) + 8.0).min(width.0 * 0.3);
         let left = frame::left_room(&y_at(0.0), spacing);
         let right = width.0 - if width.is_narrow() { 6.0 } else { limit_room.max(10.0) };
         let x = Axis::linear(orders.min, orders.max, self.order_unit, left + 2.0, right - 2.0);
@@ -240,15 +246,8 @@ impl Figure for Trials {
             let y = y_at(top);
             frame::left_axis(&mut svg, area, &y, spacing);
             svg.line("k-axis", left, area.bottom, right, area.bottom);
-            if let Some((limit, name)) = &self.limit {
-                let at = y.at(*limit);
-                svg.line("k-deadline", left, at, right, at);
-                if width.is_narrow() {
-                    let cut = text::fit(name, SMALL, right - left - 8.0);
-                    svg.text("k-fw k-halo k-e", right - 2.0, at - 5.0, &cut);
-                } else {
-                    svg.text_with_title("k-fw", right + 6.0, at + 4.0, &text::fit(name, SMALL, limit_room), name);
-                }
+            if let Some(limit) = &self.limit {
+                limit.draw_across(&mut svg, &y, area, limit_room);
             }
             // The names of the worst stand over everything else.
             self.draw_panel(&mut svg, series, &x, &y, area);
@@ -313,7 +312,7 @@ mod tests {
             unit: Unit::Nanoseconds,
             scale: Scale::Auto,
             series,
-            limit: Some((6e6, "deadline <5 ms>".into())),
+            limit: Some(Limit { value: 6e6, name: "deadline <5 ms>".into() }),
         }
     }
 

@@ -34,6 +34,8 @@ workloads! {
     tcp,
     udp,
     file,
+    boot,
+    footprint,
 }
 
 #[cfg(test)]

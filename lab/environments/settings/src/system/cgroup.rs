@@ -111,7 +111,7 @@ fn kill_all(folder: &Path) {
 pub(super) struct Group {
     pub folder: PathBuf,
     /// Where its hierarchy is mounted.
-    top: PathBuf,
+    pub top: PathBuf,
     /// 1 or 2.
     pub version: u8,
 }

@@ -38,6 +38,13 @@ pub fn limits_of(root: &Root, process: u32) -> Limits {
     Limits { memory, processors: quota.and_then(|said| processors(&said.join(" "))), cpuset }
 }
 
+/// Microseconds of each second that real-time threads of the whole machine may have, where each control group has a share of that of
+/// its own, and none unless it is given one: there a group refuses such a policy. See the kernel's sched-rt-group.rst.
+pub fn real_time_of_groups(root: &Root) -> Option<u64> {
+    let group = Group::of(root, "self", "cpu").ok().filter(|group| group.version == 1)?;
+    fs::read_to_string(group.top.join("cpu.rt_runtime_us")).ok()?.trim().parse().ok()
+}
+
 /// Version 1 says a number of pages near the end of all numbers where there is no limit.
 fn memory(said: &str) -> Result<String, String> {
     match said.parse::<u64>() {
@@ -62,7 +69,37 @@ fn processors(said: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
+
+    fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("kizami-{name}-{}", std::process::id()));
+        for (file, text) in files {
+            let file = folder.join(file);
+            fs::create_dir_all(file.parent().expect("a file in a folder")).expect("a folder");
+            fs::write(file, text).expect("a file");
+        }
+        folder
+    }
+
+    #[test]
+    fn groups_have_a_share_of_real_time_in_version_1_alone() {
+        let found = |mounts: &str, said: Option<&str>| {
+            let mut files = vec![("proc/self/mountinfo", mounts), ("proc/self/cgroup", "3:cpu:/a\n0::/\n")];
+            files.extend(said.map(|said| ("sys/fs/cgroup/cpu/cpu.rt_runtime_us", said)));
+            let folder = tree("real-time", &files);
+            let found = real_time_of_groups(&Root::tree(&folder));
+            fs::remove_dir_all(folder).expect("it is there");
+            found
+        };
+        let first = "30 20 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n";
+        assert_eq!(found(first, Some("950000\n")), Some(950_000));
+        assert_eq!(found(first, None), None);
+        assert_eq!(found("31 20 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", None), None);
+        // Without an end it is no number of microseconds.
+        assert_eq!(found(first, Some("-1\n")), None);
+    }
 
     #[test]
     fn limits_are_read_in_both_versions() {
@@ -78,7 +115,6 @@ mod tests {
 
     #[test]
     fn the_limits_of_a_process_are_those_of_its_own_groups() {
-        let folder = std::env::temp_dir().join(format!("kizami-limits-{}", std::process::id()));
         let files = [
             ("proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
             ("proc/7/cgroup", "0::/box\n"),
@@ -86,11 +122,7 @@ mod tests {
             ("sys/fs/cgroup/box/cpu.max", "25000 100000\n"),
             ("sys/fs/cgroup/box/cpuset.cpus.effective", "1\n"),
         ];
-        for (file, text) in files {
-            let file = folder.join(file);
-            fs::create_dir_all(file.parent().expect("a file in a folder")).expect("a folder");
-            fs::write(file, text).expect("a file");
-        }
+        let folder = tree("limits", &files);
         let limits = limits_of(&Root::tree(&folder), 7);
         assert_eq!(limits.memory, Ok("1MiB".into()));
         assert_eq!(limits.processors, Ok("0.25".into()));

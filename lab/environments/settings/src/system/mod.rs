@@ -18,7 +18,7 @@ use crate::settings::Settings;
 pub(crate) use cgroup::{Cgroup, remove as remove_cgroup};
 pub use latency::{FILE as LATENCY_FILE, current as current_latency};
 pub(crate) use latency::{Latency, effective as latency};
-pub use limits::{Limits, limits_of};
+pub use limits::{Limits, limits_of, real_time_of_groups};
 
 pub const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 pub const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";

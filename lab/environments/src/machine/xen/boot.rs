@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,6 +55,10 @@ impl Domain {
 pub(super) struct Machine {
     pub dom0: Domain,
     pub domu: Option<Domain>,
+    /// When it ran its first instruction, by this machine's clock.
+    pub runs: i64,
+    /// What was read to start it.
+    pub files: Vec<PathBuf>,
     /// The lab's end of the port of the domain that is not created yet.
     waiting: Option<Session>,
 }
@@ -74,10 +78,12 @@ impl Machine {
         drop((port_there, control_there, domain_there));
         let monitor = Monitor::new(monitor, control);
         let mut session = Session::new(&monitor, port)?;
+        let runs = session.begin();
         let hello = session.boot(DOM0_PATIENCE, interrupt, |console| Some(phase_of(console)))?;
         session.pause()?;
         let dom0 = Domain { session: Arc::new(Mutex::new(session)), hello };
-        Ok(Self { dom0, domu: None, waiting: Some(Session::new(&monitor, domain)?) })
+        let files = [HYPERVISOR, KERNEL, ARCHIVE].map(|name| image.join(name)).to_vec();
+        Ok(Self { dom0, domu: None, runs, files, waiting: Some(Session::new(&monitor, domain)?) })
     }
 
     /// The second domain, created if it was not.
@@ -101,9 +107,9 @@ impl Machine {
 /// second domain as its descriptors 3 to 6; what Xen's console says comes on its standard error.
 fn command(image: &Path) -> Result<Command, Error> {
     let mut command = Command::new(locate::program(PROGRAM, PACKAGE).map_err(Error::Unusable)?);
-    // The parts are named without a folder: a comma or a blank in its path would divide them.
+    // It waits to be told to run. The parts are named without a folder: a comma or a blank in its path would divide them.
     command.current_dir(image).stdin(Stdio::null());
-    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
     command.args(["-machine", "pc", "-accel", "tcg,thread=multi", "-cpu", "qemu64"]);
     command.args(["-smp", &kizami_settings::cpus::allowed().len().to_string(), "-m", &format!("{MEMORY}M")]);
     command.args(["-kernel", HYPERVISOR]);

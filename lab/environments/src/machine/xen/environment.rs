@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use kizami_protocol::{Arena, PartSize, ToGuest};
+use kizami_protocol::{Arena, PartSize, Request, ToGuest};
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
@@ -145,7 +145,10 @@ impl Environment for Xen {
         [named(PROGRAM, monitor), named("xen", xen)].into_iter().flatten().collect()
     }
 
-    fn arena(&self, _: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
+    fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
+        if job.starts_anew() {
+            Run::lock().machine = None;
+        }
         match fits(Arena::bytes(sizes)?) && !self.other {
             true => Arena::create_in(Run::lock().region()?, sizes),
             false => Arena::create(sizes),
@@ -153,19 +156,29 @@ impl Environment for Xen {
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
-        let domain = Run::lock().domain(self.other, place.interrupt)?;
+        let (domain, runs, files) = {
+            let mut run = Run::lock();
+            let domain = run.domain(self.other, place.interrupt)?;
+            let machine = run.machine.as_ref().map(|machine| (machine.runs, machine.files.clone()));
+            let (runs, files) = machine.unwrap_or_default();
+            (domain, runs, files)
+        };
         let size = |part| (place.arena.columns(part), place.arena.capacity(part));
         let sizes: Vec<(usize, u64)> = (0..place.arena.parts()).map(size).collect();
         let parts: Vec<_> = sizes.iter().map(|&(columns, rows)| PartSize { columns, rows }).collect();
         let shared = domain.hello.shared && Arena::bytes(&parts).is_ok_and(fits);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let asked = ToGuest::Start {
-            request: probe::request(job, place, Path::new("")),
+            request: Request {
+                start: domain.hello.start(place.began, runs),
+                ..probe::request(job, place, Path::new(""))
+            },
             unix_nanoseconds: now.as_nanos() as u64,
             parts: (!shared).then_some(sizes),
         };
         let reports = domain.session.lock().unwrap_or_else(PoisonError::into_inner).start(&asked)?;
         let mut started = Started::of(reports, Box::new(InGuest(Arc::clone(&domain.session))));
+        started.served_by.files = files;
         let told = domain.hello.told();
         started.read_back = Some(Box::new(move |_| told.clone()));
         Ok(started)
