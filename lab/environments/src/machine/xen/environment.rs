@@ -148,6 +148,8 @@ impl Environment for Xen {
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
         if job.starts_anew() {
             Run::lock().machine = None;
+            // It is no part of a start. Why it could not be made is told when it is wanted.
+            let _ = Packages::find().map(|packages| packages.image());
         }
         match fits(Arena::bytes(sizes)?) && !self.other {
             true => Arena::create_in(Run::lock().region()?, sizes),
