@@ -11,6 +11,7 @@ use init::{Plan, Step};
 use crate::cpio::{Archive, Entry};
 use crate::error::Error;
 use crate::kernel::Kernel;
+use crate::libraries::{Root, is_dynamic};
 use crate::modules::Modules;
 
 /// Where the modules stand in an image.
@@ -26,6 +27,8 @@ pub struct Recipe {
     pub modules: Vec<String>,
     /// Programs and other files: where they stand in the image, and where they are taken from. Each may be executed.
     pub files: BTreeMap<String, PathBuf>,
+    /// Programs that need libraries, and where both come from.
+    pub root: Option<Root>,
     /// What the first process does once the modules are loaded.
     pub steps: Vec<Step>,
 }
@@ -68,6 +71,9 @@ impl Recipe {
         for (path, from) in &self.files {
             archive.add(path, program(from)?)?;
         }
+        for (path, content) in self.root.as_ref().map(Root::files).transpose()?.unwrap_or_default() {
+            archive.add(&path, Entry::File { mode: 0o755, content })?;
+        }
         steps.extend(self.steps.iter().cloned());
         let plan = Plan(steps).to_string().into_bytes();
         archive.add(init::PATH, Entry::File { mode: 0o644, content: plan })?;
@@ -81,18 +87,11 @@ impl Recipe {
 fn program(path: &Path) -> Result<Entry, Error> {
     let content = fs::read(path).map_err(Error::io("read", path))?;
     if is_dynamic(&content) {
-        let why = "it needs libraries (it names a program interpreter), and an image has none: link it statically \
-                   (RUSTFLAGS=-Ctarget-feature=+crt-static cargo build --target …)";
+        let why = "it needs libraries (it names a program interpreter), and the image has none: link it statically \
+                   (RUSTFLAGS=-Ctarget-feature=+crt-static cargo build --target …), or take it from a [root]";
         return Err(Error::Form { path: path.to_owned(), why: why.into() });
     }
     Ok(Entry::File { mode: 0o755, content })
-}
-
-/// Whether it is a program that names an interpreter for its libraries.
-fn is_dynamic(content: &[u8]) -> bool {
-    use object::read::elf::{ElfFile64, ProgramHeader};
-    let Ok(file) = ElfFile64::<object::Endianness>::parse(content) else { return false };
-    file.elf_program_headers().iter().any(|header| header.p_type(file.endian()) == object::elf::PT_INTERP)
 }
 
 fn sizes(archive: &Archive) -> Vec<Size> {

@@ -4,11 +4,15 @@ pub mod cpio;
 mod error;
 mod image;
 mod kernel;
+mod libraries;
 mod modules;
+mod package;
 mod recipe;
 
 pub use error::Error;
 pub use image::{Initramfs, Recipe, Size};
 pub use init::{Plan, Step};
 pub use kernel::Kernel;
+pub use libraries::Root;
 pub use modules::{Module, Modules};
+pub use package::unpack;

@@ -8,6 +8,10 @@
 //!
 //! [files]
 //! "bin/hello" = "target/x86_64-unknown-linux-gnu/release/hello"
+//!
+//! [root]                                      # programs that need libraries, and where both are taken from
+//! folder = "unpacked"
+//! programs = ["usr/bin/python3"]
 //! ```
 
 use std::collections::BTreeMap;
@@ -20,6 +24,7 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::image::Recipe;
 use crate::kernel::Kernel;
+use crate::libraries::Root;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +37,14 @@ struct Written {
     steps: Vec<String>,
     #[serde(default)]
     files: BTreeMap<String, PathBuf>,
+    root: Option<WrittenRoot>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRoot {
+    folder: PathBuf,
+    programs: Vec<String>,
 }
 
 impl Recipe {
@@ -53,7 +66,8 @@ impl Recipe {
             why: format!("steps, number {}: {why}", index + 1),
         })?;
         let files = written.files.iter().map(|(there, here)| (there.clone(), from(here))).collect();
-        Ok(Self { kernel, init: from(&written.init), modules: written.modules, files, steps })
+        let root = written.root.map(|root| Root { folder: from(&root.folder), programs: root.programs });
+        Ok(Self { kernel, init: from(&written.init), modules: written.modules, files, root, steps })
     }
 }
 

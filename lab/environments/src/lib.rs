@@ -35,7 +35,7 @@ macro_rules! environments {
 environments! {
     host: [Host],
     container: [BWRAP, RUNC, DOCKER, PODMAN],
-    machine: [QEMU],
+    machine: [QEMU, DOM0, DOMU],
     beam: [Beam],
     actors: [
         OTP, ERLANG, GEN_SERVER, GEN_SERVER_OFF_HEAP, GEN_SERVER_SUPERVISED, ACTIX, ACTIX_SPREAD, RACTOR, KAMEO, TOKIO, THREADS

@@ -87,6 +87,8 @@ pub fn run_trial(
         handed_on: vec![0; sizes.len()],
         begun: Instant::now(),
         expected,
+        // Generous: on a machine with other work everything takes longer, and a call of an emulated kernel a hundred times.
+        limit: expected * 20 + Duration::from_secs(if job.emulated() { 300 } else { 60 }),
         sink,
     };
     let end = follow.until_it_ends(interrupt);
@@ -110,6 +112,8 @@ struct Follow<'a> {
     handed_on: Vec<u64>,
     begun: Instant,
     expected: Duration,
+    /// A probe that takes longer is ended.
+    limit: Duration,
     sink: &'a mut dyn Sink,
 }
 
@@ -117,8 +121,7 @@ impl Follow<'_> {
     fn until_it_ends(&mut self, interrupt: &AtomicBool) -> TrialEnd {
         let mut handed_on = Instant::now();
         let mut asked_to_end: Option<(Instant, TrialEnd)> = None;
-        // Generous: on a machine with other work everything takes longer.
-        let limit = self.expected * 20 + Duration::from_secs(60);
+        let limit = self.limit;
         loop {
             match self.probe.reports.recv_timeout(LOOK) {
                 Ok(Ok(Report::Done {})) => return asked_to_end.map_or(TrialEnd::Complete, |(_, end)| end),

@@ -61,6 +61,8 @@ pub fn describe(root: &Root) -> BTreeMap<String, String> {
     fact("swap", root.get("proc/meminfo").and_then(|m| field(&m, "SwapTotal").map(str::to_owned)));
     fact("clock_source", root.get("sys/devices/system/clocksource/clocksource0/current_clocksource"));
     fact("virtualization", Some(virtualization(root).unwrap_or_else(|| "none".to_owned())));
+    fact("hypervisor", hypervisor(root));
+    fact("guest_type", guest_type(root));
     fact("container", container(root));
     fact("command_line", Some(relevant_parameters(&root.get("proc/cmdline").unwrap_or_default())));
     fact("distribution", distribution(root));
@@ -187,6 +189,20 @@ pub fn virtualization(root: &Root) -> Option<String> {
         return None;
     }
     by_dmi.or(by_clock).or(by_tree).or_else(|| flagged.then(|| "unknown".to_owned()))
+}
+
+/// What the hypervisor says that it is, such as `xen 4.17.5`. See Documentation/ABI/stable/sysfs-hypervisor-xen.
+fn hypervisor(root: &Root) -> Option<String> {
+    let kind = root.get("sys/hypervisor/type")?;
+    let part = |name: &str| root.get(&format!("sys/hypervisor/version/{name}")).unwrap_or_default().trim().to_owned();
+    Some(format!("{} {}.{}{}", kind.trim(), part("major"), part("minor"), part("extra")))
+}
+
+/// How Xen runs this machine: `PV`, `HVM` or `PVH`; and whether it is the domain that controls the others.
+fn guest_type(root: &Root) -> Option<String> {
+    let kind = root.get("sys/hypervisor/guest_type")?.trim().to_owned();
+    let controls = root.get("proc/xen/capabilities").is_some_and(|can| can.contains("control_d"));
+    Some(if controls { format!("{kind}, control domain") } else { kind })
 }
 
 /// The container that this process is in, if it shows.

@@ -48,6 +48,25 @@ fn a_container_that_shows_little_is_described_as_far_as_it_goes() {
 }
 
 #[test]
+fn a_domain_of_xen_tells_its_hypervisor_and_whether_it_controls_others() {
+    let tree = common::Folder::new();
+    let put = |path: &str, text: &str| {
+        let at = tree.0.join(path);
+        std::fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
+        std::fs::write(at, text).expect("a file");
+    };
+    let of_version = [("major", "4\n"), ("minor", "17\n"), ("extra", ".7\n")];
+    put("sys/hypervisor/type", "xen\n");
+    put("sys/hypervisor/guest_type", "PV\n");
+    of_version.iter().for_each(|(part, text)| put(&format!("sys/hypervisor/version/{part}"), text));
+    let facts = || host::describe(&Root::tree(tree.0.clone()));
+    assert_eq!((&*facts()["hypervisor"], &*facts()["guest_type"]), ("xen 4.17.7", "PV"));
+    put("proc/xen/capabilities", "control_d\n");
+    assert_eq!(facts()["guest_type"], "PV, control domain");
+    assert!(!describe("server").contains_key("hypervisor"));
+}
+
+#[test]
 fn an_empty_tree_is_no_reason_to_fail() {
     let facts = host::describe(&Root::tree(common::recorded("no-such-machine")));
     assert_eq!(facts["preemption"], "none");

@@ -3,20 +3,19 @@
 //! It is made once for the same kernel and programs, and kept in the user's cache.
 
 use std::collections::BTreeMap;
-use std::collections::hash_map::DefaultHasher;
 use std::fs;
-use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use image::{Kernel, Plan, Recipe};
 
+use super::kept::kept;
 use crate::error::Error;
 use crate::locate::{self, LINUX_PROBE};
 
 /// The first process of a guest.
-const INIT: &str = "static/kizami-init";
+pub(super) const INIT: &str = "static/kizami-init";
 /// The folder beside this program with kernels of Debian, as packages.
-const KERNELS: &str = "kernels";
+pub(super) const KERNELS: &str = "kernels";
 /// What a guest needs to reach the lab. What its kernel has in itself is left out when the image is made.
 const MODULES: [&str; 2] = ["virtio_pci", "virtio_console"];
 const STEPS: [&str; 4] =
@@ -46,26 +45,12 @@ impl Guest {
         let programs = [INIT, LINUX_PROBE].map(locate::ours);
         let [init, probe] = programs;
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
-        let mut hasher = DefaultHasher::new();
-        (MODULES, STEPS).hash(&mut hasher);
+        let mut contents = Vec::new();
         for input in [package, &init, &probe] {
-            fs::read(input).map_err(failed("read", input))?.hash(&mut hasher);
+            contents.push(fs::read(input).map_err(failed("read", input))?);
         }
-        let folder = locate::cache().join(format!("guest-{:016x}", hasher.finish()));
-        let guest = Self { kernel: folder.join("vmlinuz"), initramfs: folder.join("initramfs.cpio") };
-        // It gets its name when all of it is there.
-        if folder.is_dir() {
-            return Ok(guest);
-        }
-        let beside = folder.with_extension(format!("new-{}", std::process::id()));
-        fs::create_dir_all(&beside).map_err(failed("make the folder", &beside))?;
-        let made = make(package, init, probe, &beside);
-        let named = made.and_then(|()| match fs::rename(&beside, &folder) {
-            Err(_) if folder.is_dir() => Ok(()),
-            named => named.map_err(failed("name the folder", &folder)),
-        });
-        let _ = fs::remove_dir_all(&beside);
-        named.map(|()| guest)
+        let folder = kept("guest", &(MODULES, STEPS, contents), |folder| make(package, init, probe, folder))?;
+        Ok(Self { kernel: folder.join("vmlinuz"), initramfs: folder.join("initramfs.cpio") })
     }
 }
 
@@ -79,6 +64,7 @@ fn make(package: &Path, init: PathBuf, probe: PathBuf, folder: &Path) -> Result<
         init,
         modules: MODULES.map(str::to_owned).to_vec(),
         files: BTreeMap::from([("bin/kizami-probe".to_owned(), probe)]),
+        root: None,
         steps: Plan::parse(&steps).map_err(|e| Error::Unusable(e.to_string()))?.0,
     };
     let made = recipe.make().map_err(failed)?;

@@ -5,10 +5,14 @@
 //! outlive a guest that panics or hangs.
 
 mod guest;
+mod kept;
+mod monitor;
 mod qemu;
 mod qmp;
 mod session;
+mod xen;
 
 pub use qemu::Qemu;
+pub use xen::{DOM0, DOMU};
 
 pub static QEMU: Qemu = Qemu::new();

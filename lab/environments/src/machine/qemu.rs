@@ -13,13 +13,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use kizami_protocol::{Arena, MachineStart, PartSize, Request, Start, ToGuest};
+use kizami_protocol::{Arena, PartSize, Request, ToGuest};
 use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
 use super::guest::{Guest, kernel_package};
+use super::monitor::Monitor;
 use super::session::{Hello, InGuest, Session};
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
@@ -64,14 +65,6 @@ struct Booted {
 }
 
 impl Booted {
-    /// Its start, by its own clock, which began at `began` here. An init that says nothing of itself began when the agent did.
-    fn start(&self, began: i64) -> Start {
-        let hello = &self.hello;
-        let init = hello.init.unwrap_or(hello.agent);
-        let machine = MachineStart { runs: hello.there(self.runs), init, agent: hello.agent };
-        Start { began: hello.there(began), machine: Some(machine) }
-    }
-
     fn is_alive(&self) -> bool {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).is_alive()
     }
@@ -190,11 +183,7 @@ impl Environment for Qemu {
         let said = program.and_then(|path| locate::version(&path, &["--version"]));
         let machines = self.machines();
         let booted = machines.iter().find_map(|machine| machine.booted.as_ref());
-        let fact = |booted: &Booted, name: &str| booted.hello.facts.get(name).cloned().unwrap_or_default();
-        let guest = booted.map(|booted| {
-            let [kernel, preemption, clock] = ["kernel", "preemption", "clock_source"].map(|name| fact(booted, name));
-            format!("Linux {kernel}, preemption {preemption}, clock source {clock}")
-        });
+        let guest = booted.map(|booted| booted.hello.in_words());
         let named = |name: &str, value: Option<String>| value.map(|value| (name.to_owned(), value));
         named(PROGRAM, said).into_iter().chain(named("guest", guest)).collect()
     }
@@ -211,7 +200,7 @@ impl Environment for Qemu {
         let size = |part| (place.arena.columns(part), place.arena.capacity(part));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let asked = ToGuest::Start {
-            request: Request { start: booted.start(place.began), ..probe::request(job, place, Path::new("")) },
+            request: Request { start: booted.hello.start(place.began, booted.runs), ..probe::request(job, place, Path::new("")) },
             unix_nanoseconds: now.as_nanos() as u64,
             parts: (!booted.hello.shared).then(|| (0..place.arena.parts()).map(size).collect()),
         };
@@ -273,11 +262,11 @@ fn boot(
     });
     let monitor = launch::start(command(asked, accelerator, &guest, bytes)?, &descriptors, ignored, || {})?;
     drop((port_there, control_there));
-    let mut session = Session::new(monitor, port, control)?;
+    let mut session = Session::new(&Monitor::new(monitor, control), port)?;
     let runs = session.begin();
-    let hello = session.boot(patience, interrupt)?;
+    let hello = session.boot(patience, interrupt, |_| None)?;
     session.pause()?;
-    let observed = observed(asked, &mut session, &hello);
+    let observed = observed(asked, &session, &hello);
     Ok(Booted { session: Arc::new(Mutex::new(session)), hello, runs, observed, guest })
 }
 
@@ -313,11 +302,11 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
 }
 
 /// What is in force, as the monitor and the guest say it.
-fn observed(asked: &Settings, session: &mut Session, hello: &Hello) -> Vec<(String, Effective)> {
+fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, Effective)> {
     let fact = |name: &str| hello.facts.get(name).map_or("", String::as_str);
-    let accelerator = session.ask("query-kvm", "enabled").and_then(|enabled| enabled.as_bool());
+    let accelerator = session.monitor().ask("query-kvm", "enabled").and_then(|enabled| enabled.as_bool());
     let accelerator = accelerator.map(|kvm| if kvm { "kvm" } else { "tcg" }.to_owned());
-    let memory = session.ask("query-memory-size-summary", "base-memory").and_then(|bytes| bytes.as_u64());
+    let memory = session.monitor().ask("query-memory-size-summary", "base-memory").and_then(|bytes| bytes.as_u64());
     let board = [("Q35", "q35"), ("i440FX", "pc")].into_iter().find(|(word, _)| fact("machine").contains(word));
     let there: Vec<_> = fact("command_line").split_whitespace().collect();
     let words = asked.get("kernel_args").map(|asked| {
@@ -343,9 +332,5 @@ fn observed(asked: &Settings, session: &mut Session, hello: &Hello) -> Vec<(Stri
         };
         (known || asked.is_some()).then(|| (name.to_owned(), Effective { value, as_requested, why }))
     };
-    let facts = ["kernel", "preemption", "clock_source"].into_iter().filter(|name| !fact(name).is_empty());
-    let facts = facts.map(|name| {
-        (name.to_owned(), Effective { value: fact(name).to_owned(), as_requested: true, why: "of the guest".into() })
-    });
-    found.into_iter().filter_map(effective).chain(facts).collect()
+    found.into_iter().filter_map(effective).chain(hello.told()).collect()
 }

@@ -1,27 +1,30 @@
-//! A virtual machine that runs: booted once, then paused between the probes that it runs.
+//! A guest that runs: booted once, then paused with its machine between the probes that it runs.
 //!
-//! The lab reaches the guest by a port, over which messages go in frames, and by memory that both have mapped. When the
-//! machine is gone, in whatever way, the port ends: nothing waits for what cannot come.
+//! The lab reaches the guest by a port, over which messages go in frames, and by memory that both may have mapped. When the
+//! machine is gone, in whatever way, the port ends: nothing waits for what cannot come. A machine may have two guests, each
+//! with a port: then one is the domain that Xen's first domain has started, and tells of.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use kizami_protocol::frames::{Decoder, Encoder, Received};
-use kizami_protocol::{FromGuest, Report, ToGuest, VERSION};
-
+use kizami_protocol::{FromGuest, MachineStart, Report, Start, ToGuest, VERSION};
+use kizami_recording::folder::Effective;
 use kizami_workloads::clock_ns;
 
-use super::qmp::Control;
+use super::monitor::{Monitor, telling};
 use crate::error::Error;
-use crate::launch::{Running, Started};
+use crate::launch::Running;
 
 const LOOK: Duration = Duration::from_millis(20);
+/// Why nothing comes from a port whose other end is closed.
+const ENDED: &str = "the machine ended";
 
 /// What the agent said when it was up.
 #[derive(Debug, Clone)]
@@ -38,9 +41,32 @@ pub(super) struct Hello {
 }
 
 impl Hello {
+    /// The start of the guest, by its own clock: began here at `began`, and ran its machine's first instruction at `runs`. An init
+    /// that says nothing of itself began when the agent did.
+    pub(super) fn start(&self, began: i64, runs: i64) -> Start {
+        let init = self.init.unwrap_or(self.agent);
+        let machine = MachineStart { runs: self.there(runs), init, agent: self.agent };
+        Start { began: self.there(began), machine: Some(machine) }
+    }
+
     /// By the guest's clock, what `time` is by this machine's: later by as long as the message took.
-    pub(super) fn there(&self, time: i64) -> i64 {
+    fn there(&self, time: i64) -> i64 {
         self.now - (self.heard - time)
+    }
+
+    /// What is in force in every trial of this guest.
+    pub(super) fn told(&self) -> Vec<(String, Effective)> {
+        let names = ["kernel", "preemption", "clock_source", "hypervisor", "guest_type"];
+        let found = names.into_iter().filter_map(|name| Some((name.to_owned(), self.facts.get(name)?.clone())));
+        let found = found.filter(|(_, value)| !value.is_empty());
+        found.map(|(name, value)| (name, Effective { value, as_requested: true, why: "of the guest".into() })).collect()
+    }
+
+    /// Its kernel, in words.
+    pub(super) fn in_words(&self) -> String {
+        let fact = |name: &str| self.facts.get(name).map_or("", String::as_str);
+        let [kernel, preemption, clock] = ["kernel", "preemption", "clock_source"].map(fact);
+        format!("Linux {kernel}, preemption {preemption}, clock source {clock}")
     }
 }
 
@@ -52,6 +78,8 @@ struct State {
     reports: Option<Sender<Result<Report, String>>>,
     /// How the last probe ended, and what it said.
     ended: Option<(String, String)>,
+    /// How far a domain that is started has come.
+    phase: Option<String>,
     /// The port has ended, and why.
     over: Option<String>,
 }
@@ -60,11 +88,21 @@ struct State {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    /// What is kept of the domain that this guest starts.
+    domain: OnceLock<Arc<Shared>>,
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing comes from the port any more.
+    fn end(&self, why: String) {
+        let mut state = self.lock();
+        state.over.get_or_insert(why);
+        state.reports = None;
+        self.changed.notify_all();
     }
 
     /// Waits until `found` finds something, for at most `limit`, or until `interrupt` is raised.
@@ -85,60 +123,75 @@ impl Shared {
 
 /// See the module.
 pub(super) struct Session {
-    /// The monitor; the machine ends with it.
-    monitor: Started,
-    control: Option<Control>,
+    monitor: Arc<Mutex<Monitor>>,
     port: UnixStream,
     encoder: Encoder,
     shared: Arc<Shared>,
 }
 
 impl Session {
-    /// A machine whose `monitor` was started, with its ends of the port and of the control.
-    pub(super) fn new(monitor: Started, port: UnixStream, control: UnixStream) -> Result<Self, Error> {
+    /// A guest of the machine that `monitor` makes, with the lab's end of its port.
+    pub(super) fn new(monitor: &Arc<Mutex<Monitor>>, port: UnixStream) -> Result<Self, Error> {
         let shared = Arc::new(Shared::default());
         let reader = port.try_clone().map_err(Error::os("copy the port of the guest"))?;
         let for_reader = Arc::clone(&shared);
         thread::spawn(move || read(reader, &for_reader));
-        let control = Control::new(control).ok();
-        Ok(Self { monitor, control, port, encoder: Encoder::default(), shared })
+        Ok(Self { monitor: Arc::clone(monitor), port, encoder: Encoder::default(), shared })
+    }
+
+    pub(super) fn monitor(&self) -> MutexGuard<'_, Monitor> {
+        self.monitor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets the machine run for the first time: when that was, by this machine's clock. A monitor that is gone says why later.
     pub(super) fn begin(&mut self) -> i64 {
-        let _ = self.control("cont");
+        let _ = self.monitor().tell("cont");
         clock_ns() as i64
     }
 
-    /// Waits until the agent is up, for at most `limit`.
-    pub(super) fn boot(&mut self, limit: Duration, interrupt: &AtomicBool) -> Result<Hello, Error> {
+    /// Asks this guest to start `domain`, of which it tells from here on.
+    pub(super) fn start_domain(&mut self, domain: &Self, mebibytes: u64, cpus: usize) -> Result<(), Error> {
+        // It is asked once in the life of a machine.
+        let _ = self.shared.domain.set(Arc::clone(&domain.shared));
+        self.monitor().tell("cont")?;
+        self.say(&ToGuest::Domain { mebibytes, cpus })
+    }
+
+    /// Waits until the agent is up, for at most `limit`. Where it is not told how far a guest has come, `phase_of` the console
+    /// tells.
+    pub(super) fn boot(
+        &mut self,
+        limit: Duration,
+        interrupt: &AtomicBool,
+        phase_of: impl Fn(&str) -> Option<&'static str>,
+    ) -> Result<Hello, Error> {
         let said = |state: &State| match (&state.hello, &state.over) {
             (Some(hello), _) => Some(Ok(hello.clone())),
             (None, Some(why)) => Some(Err(why.clone())),
             _ => None,
         };
-        match self.shared.wait(limit, interrupt, said) {
-            Some(Ok(hello)) => Ok(hello),
-            _ if interrupt.load(Ordering::Relaxed) => Err(Error::Unusable("interrupted while the guest booted".into())),
-            Some(Err(why)) => Err(Error::Unusable(format!("the guest did not come up: {why}{}", self.last_words()))),
-            None => {
-                let limit = limit.as_secs();
-                Err(Error::Unusable(format!("the guest did not come up within {limit} s{}", self.last_words())))
+        let came = self.shared.wait(limit, interrupt, said);
+        let failed = match came {
+            Some(Ok(hello)) => return Ok(hello),
+            _ if interrupt.load(Ordering::Relaxed) => {
+                return Err(Error::Unusable("interrupted while it booted".into()));
             }
-        }
+            Some(Err(why)) => why,
+            None => format!("not within {} s", limit.as_secs()),
+        };
+        let told = self.shared.lock().phase.clone();
+        // What the console and the monitor said last is of the first guest, and says nothing of a domain that ended by itself.
+        let of_first = told.is_none() || failed == ENDED;
+        let phase = told.or_else(|| phase_of(&self.monitor().console()).map(str::to_owned));
+        let phase = phase.map_or_else(String::new, |phase| format!(", in the phase of {phase}"));
+        let words = if of_first { self.monitor().last_words() } else { String::new() };
+        self.monitor().kill();
+        Err(Error::Unusable(format!("the guest did not come up{phase}: {failed}{words}")))
     }
 
     /// Whether it can run another probe.
     pub(super) fn is_alive(&self) -> bool {
-        self.control.is_some() && self.shared.lock().over.is_none()
-    }
-
-    /// What the console and the monitor said last, as a part of a sentence.
-    fn last_words(&mut self) -> String {
-        let how = self.monitor.end(LOOK);
-        let said = telling(&self.monitor.error_output());
-        let said = if said.is_empty() { "nothing was said".to_owned() } else { format!("it said: {said}") };
-        format!(" (the monitor {how}; {said})")
+        self.shared.lock().over.is_none() && self.monitor().is_alive()
     }
 
     /// Lets the machine run, and asks it for a probe. The reports of that come on the receiver.
@@ -151,39 +204,19 @@ impl Session {
             }
             (state.reports, state.ended) = (Some(sender), None);
         }
-        self.control("cont")?;
+        self.monitor().tell("cont")?;
         self.say(asked)?;
         Ok(reports)
     }
 
-    /// What the monitor says of itself: the part `field` of its answer to `command`.
-    pub(super) fn ask(&mut self, command: &str, field: &str) -> Option<serde_json::Value> {
-        self.control.as_mut()?.command(command).ok()?.get(field).cloned()
-    }
-
-    pub(super) fn pause(&mut self) -> Result<(), Error> {
-        self.control("stop")
-    }
-
-    fn control(&mut self, command: &str) -> Result<(), Error> {
-        let control = self.control.as_mut().ok_or_else(|| Error::Unusable("the monitor does not answer".into()))?;
-        let done = control.command(command);
-        if done.is_err() {
-            self.control = None;
-        }
-        done.map(drop).map_err(Error::os(format!("tell the monitor to {command}")))
+    pub(super) fn pause(&self) -> Result<(), Error> {
+        self.monitor().tell("stop")
     }
 
     fn say(&mut self, message: &ToGuest) -> Result<(), Error> {
         let content = serde_json::to_vec(message).map_err(|e| Error::Unusable(e.to_string()))?;
         let frame = self.encoder.frame(&content).map_err(Error::Unusable)?;
         self.port.write_all(&frame).map_err(Error::os("write to the guest"))
-    }
-
-    /// The machine is not used any more.
-    fn kill(&mut self) {
-        self.control = None;
-        self.monitor.signal(libc::SIGKILL);
     }
 }
 
@@ -198,13 +231,13 @@ impl InGuest {
 
 impl Running for InGuest {
     fn process(&self) -> u32 {
-        self.session().monitor.process()
+        self.session().monitor().process()
     }
 
     fn signal(&self, signal: i32) {
         let mut session = self.session();
         if signal == libc::SIGKILL {
-            session.kill();
+            session.monitor().kill();
         } else {
             // One that is gone has ended its reports too.
             let _ = session.say(&ToGuest::Stop {});
@@ -212,7 +245,7 @@ impl Running for InGuest {
     }
 
     fn end(&mut self, grace: Duration) -> String {
-        let mut session = self.session();
+        let session = self.session();
         let shared = Arc::clone(&session.shared);
         let never = AtomicBool::new(false);
         let ended = shared.wait(grace.max(Duration::from_secs(1)), &never, |state| match (&state.ended, &state.over) {
@@ -223,16 +256,15 @@ impl Running for InGuest {
         match ended {
             Some(Ok(how)) => {
                 if session.is_alive() && session.pause().is_err() {
-                    session.kill();
+                    session.monitor().kill();
                 }
                 how
             }
             Some(Err(why)) => {
-                session.control = None;
-                format!("ended with its machine: {why}{}", session.last_words())
+                format!("ended with its machine: {why}{}", session.monitor().last_words())
             }
             None => {
-                session.kill();
+                session.monitor().kill();
                 "did not end, and its machine was ended".into()
             }
         }
@@ -245,27 +277,13 @@ impl Running for InGuest {
     }
 }
 
-/// Of what a console said: the line on which a kernel says why it ends, else the last lines.
-fn telling(console: &str) -> String {
-    // `[    5.301539] Kernel panic - …`
-    let bare = |line: &str| match line.trim().split_once("] ") {
-        Some((time, rest)) if time.starts_with('[') => rest.trim().to_owned(),
-        _ => line.trim().to_owned(),
-    };
-    let lines: Vec<String> = console.lines().map(bare).filter(|line| !line.is_empty()).collect();
-    match lines.iter().find(|line| line.contains("Kernel panic") || line.contains("Out of memory")) {
-        Some(why) => why.clone(),
-        None => lines[lines.len().saturating_sub(3)..].join(" / "),
-    }
-}
-
 /// Reads the port until it ends.
 fn read(mut port: UnixStream, shared: &Shared) {
     let mut decoder = Decoder::default();
     let mut piece = [0; 16 << 10];
     let why = loop {
         match port.read(&mut piece) {
-            Ok(0) => break "the machine ended".to_owned(),
+            Ok(0) => break ENDED.to_owned(),
             Ok(read) => decoder.push(&piece[..read]),
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
             Err(e) => break format!("the port cannot be read: {e}"),
@@ -274,10 +292,7 @@ fn read(mut port: UnixStream, shared: &Shared) {
             break why;
         }
     };
-    let mut state = shared.lock();
-    state.over = Some(why);
-    state.reports = None;
-    shared.changed.notify_all();
+    shared.end(why);
 }
 
 /// Takes what is whole; why the guest cannot be listened to any more, if it is so.
@@ -302,6 +317,17 @@ fn take(decoder: &mut Decoder, shared: &Shared) -> Option<String> {
             Ok(FromGuest::Ended { how, said }) => {
                 state.ended = Some((how, said));
                 state.reports = None;
+            }
+            Ok(FromGuest::Phase { phase }) => {
+                if let Some(domain) = shared.domain.get() {
+                    domain.lock().phase = Some(phase);
+                }
+            }
+            Ok(FromGuest::Gone { why, said }) => {
+                if let Some(domain) = shared.domain.get() {
+                    let said = telling(&said);
+                    domain.end(if said.is_empty() { why } else { format!("{why}; it said: {said}") });
+                }
             }
             Err(e) => return Some(format!("what the guest says cannot be understood: {e}")),
         }
@@ -351,6 +377,26 @@ mod tests {
     }
 
     #[test]
+    fn what_the_first_domain_tells_of_another_ends_what_waits_for_that() {
+        let (first, domain) = (Shared::default(), Arc::new(Shared::default()));
+        first.domain.set(Arc::clone(&domain)).unwrap_or_else(|_| panic!("it is the first"));
+        let (ours, mut theirs) = UnixStream::pair().expect("sockets");
+        let mut encoder = Encoder::default();
+        let phase = FromGuest::Phase { phase: "the domain's kernel".into() };
+        let said = "[    1.5] Kernel panic - not syncing: no memory\n[    1.6] Call Trace:\n".to_owned();
+        let gone = FromGuest::Gone { why: "the domain ended".into(), said };
+        for message in [phase, gone] {
+            theirs.write_all(&framed(&mut encoder, &message)).expect("written");
+        }
+        drop(theirs);
+        read(ours, &first);
+        let state = domain.lock();
+        assert_eq!(state.phase.as_deref(), Some("the domain's kernel"));
+        assert_eq!(state.over.as_deref(), Some("the domain ended; it said: Kernel panic - not syncing: no memory"));
+        assert_eq!(first.lock().over.as_deref(), Some("the machine ended"));
+    }
+
+    #[test]
     fn garbage_another_version_and_a_lost_message_end_it_with_the_reason() {
         let garbage: Vec<u8> = (0..3_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         assert_eq!(heard(&garbage).0.as_deref(), Some("the machine ended"));
@@ -368,14 +414,5 @@ mod tests {
 
         let nonsense = Encoder::default().frame(&vec![b'['; MOST]).expect("it fits");
         assert!(heard(&nonsense).0.is_some_and(|why| why.contains("cannot be understood")));
-    }
-
-    #[test]
-    fn of_a_console_the_reason_is_told() {
-        let console = "[    5.2] Run /nothing as init\n[    5.3] Kernel panic - not syncing: No working init found.\n\
-                       [    5.3] Call Trace:\n[    5.3]  </TASK>\n";
-        assert_eq!(telling(console), "Kernel panic - not syncing: No working init found.");
-        assert_eq!(telling("a\n\nb\nc\nd\n"), "b / c / d");
-        assert_eq!(telling(""), "");
     }
 }

@@ -21,3 +21,4 @@ mod starts;
 mod statements;
 mod turns;
 mod usage;
+mod xen;

@@ -1,11 +1,11 @@
 //! `kizami-probe guest`: the agent in a virtual machine. It starts a fresh probe for each request of the lab, and passes on
 //! what that reports.
 //!
-//! It talks to the lab in frames, over the port of a virtio console where there is one and over the first serial line
+//! It talks to the lab in frames, over the port of a virtio console where there is one and over the console's line
 //! otherwise. A probe records into memory that the machine shares with the lab (the second region of QEMU's ivshmem
 //! device). Where there is none the agent makes an arena of its own, and sends its rows while the probe runs.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -14,16 +14,18 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use kizami_protocol::frames::{Decoder, Encoder, Received};
 use kizami_protocol::{ARENA_FD, Arena, FromGuest, PartSize, Report, Request, ToGuest, VERSION, ending};
 use kizami_settings::Root;
 use kizami_workloads::clock_ns;
 
+use crate::domain;
+use crate::line::{self, device, open_both, text};
+
 /// The name that the lab gives to its port.
 const PORT: &str = "kizami";
-const PORT_PATIENCE: Duration = Duration::from_secs(10);
 /// How often rows are sent that lie in no shared memory.
 const SEND_ROWS: Duration = Duration::from_secs(1);
 /// Cells of one frame of rows.
@@ -39,6 +41,8 @@ enum Event {
     Line(String),
     /// The probe wrote its last.
     Silent,
+    /// Something about the other domain.
+    Domain(FromGuest),
     /// The lab is gone, or cannot be understood.
     Over(String),
 }
@@ -66,6 +70,11 @@ pub fn main(first: i64) -> Result<(), String> {
                 };
                 agent.say(&ended)?;
             }
+            Ok(Event::Asked(ToGuest::Domain { mebibytes, cpus })) => {
+                let about = agent.sender.clone();
+                domain::start(mebibytes, cpus, move |message| drop(about.send(Event::Domain(message))));
+            }
+            Ok(Event::Domain(message)) => agent.say(&message)?,
             Ok(Event::Over(why)) => return Err(why),
             Ok(_) => {}
             Err(_) => return Err("the port was closed".into()),
@@ -126,9 +135,10 @@ impl Agent {
                         arena.stop().store(true, Ordering::Relaxed);
                     }
                 }
-                Ok(Event::Asked(ToGuest::Start { .. })) => {
+                Ok(Event::Domain(message)) => self.say(&message)?,
+                Ok(Event::Asked(ToGuest::Start { .. } | ToGuest::Domain { .. })) => {
                     kill(&child);
-                    return Err("the lab asked for a probe while one ran".into());
+                    return Err("the lab asked for something else while a probe ran".into());
                 }
                 Ok(Event::Over(why)) => {
                     kill(&child);
@@ -259,44 +269,24 @@ fn read_frames(mut port: File, events: &Sender<Event>) {
     }
 }
 
-/// The port of the lab, or the first serial line, as a stream of bytes.
+/// The port of the lab, or the line of the console, as a stream of bytes.
 fn open_port() -> Result<File, String> {
-    // A port appears a moment after its device.
-    let begun = Instant::now();
-    let mut path = port();
-    while path.is_none() && device(&["0x1003", "0x1043"]).is_some() && begun.elapsed() < PORT_PATIENCE {
-        thread::sleep(Duration::from_millis(2));
-        path = port();
+    if let Some(port) = line::port(PORT)? {
+        kernel_says(4);
+        return Ok(port);
     }
-    let line = || ["/dev/hvc0", "/dev/ttyS0", "/dev/ttyAMA0"].map(PathBuf::from).into_iter().find(|path| path.exists());
-    let path = path.or_else(line).ok_or("this machine has neither a port of the lab nor a serial line")?;
-    let port = open_both(&path).map_err(|e| format!("could not open {}: {e}", path.display()))?;
-    raw(&port);
-    Ok(port)
+    let lines = ["/dev/hvc0", "/dev/ttyS0", "/dev/ttyAMA0"].map(Path::new);
+    let line = lines.into_iter().find(|path| path.exists());
+    let line = line.ok_or("this machine has neither a port of the lab nor a serial line")?;
+    // What the kernel printed there in the middle of a frame would damage it. A panic is said all the same.
+    kernel_says(1);
+    line::open(line)
 }
 
-/// The file of the port that is named for the lab.
-fn port() -> Option<PathBuf> {
-    let ports = fs::read_dir("/sys/class/virtio-ports").into_iter().flatten().flatten();
-    let named = ports.map(|entry| entry.path()).find(|path| text(&path.join("name")) == PORT)?;
-    let path = Path::new("/dev").join(named.file_name()?);
-    path.exists().then_some(path)
-}
-
-fn open_both(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).open(path)
-}
-
-/// A line that is a terminal is told to change no byte. What is none stays as it is.
-fn raw(port: &File) {
-    // SAFETY: an all-zero value is one of that type, which the kernel fills; then it reads it.
-    unsafe {
-        let mut settings: libc::termios = std::mem::zeroed();
-        if libc::tcgetattr(port.as_raw_fd(), &raw mut settings) == 0 {
-            libc::cfmakeraw(&raw mut settings);
-            libc::tcsetattr(port.as_raw_fd(), libc::TCSANOW, &raw const settings);
-        }
-    }
+/// From here on the kernel prints to its console what is more urgent than this level.
+fn kernel_says(level: u8) {
+    // Without the right it prints what it did.
+    let _ = fs::write("/proc/sys/kernel/printk", level.to_string());
 }
 
 /// The file of the memory that QEMU's device for shared memory (ivshmem) has.
@@ -305,19 +295,6 @@ fn shared_memory() -> Option<PathBuf> {
     // The kernel maps it only when the device answers for its memory.
     let _ = fs::write(device.join("enable"), "1");
     Some(device.join("resource2")).filter(|path| path.exists())
-}
-
-/// A device on the PCI bus that virtio's vendor made, by the numbers that it may have.
-fn device(numbers: &[&str]) -> Option<PathBuf> {
-    let devices = fs::read_dir("/sys/bus/pci/devices").into_iter().flatten().flatten();
-    let is_it = |path: &PathBuf| {
-        text(&path.join("vendor")) == "0x1af4" && numbers.contains(&text(&path.join("device")).as_str())
-    };
-    devices.map(|entry| entry.path()).find(is_it)
-}
-
-fn text(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_default().trim().to_owned()
 }
 
 fn hello(shared: bool, agent: i64) -> FromGuest {

@@ -5,8 +5,10 @@
 //! is a background load until its standard input ends, `kizami-probe guest` is the agent in a virtual machine, and
 //! `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
 
+mod domain;
 mod guest;
 mod keep;
+mod line;
 
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};

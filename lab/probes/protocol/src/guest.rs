@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::messages::{Report, Request};
 
 /// Raised with every change of these messages: an agent of another version is refused.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// From the lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub enum ToGuest {
     Start { request: Request, unix_nanoseconds: u64, parts: Option<Vec<(usize, u64)>> },
     /// The probe should end early.
     Stop {},
+    /// To the agent in the first domain of Xen: starts another domain, with so much memory and so many processors. What the
+    /// agent in that and the lab say to each other goes through a port of the first domain, byte for byte.
+    Domain { mebibytes: u64, cpus: usize },
 }
 
 /// From the agent.
@@ -43,4 +46,8 @@ pub enum FromGuest {
     Report(Report),
     /// The probe has ended: how, in words, and the end of what it wrote to its standard error.
     Ended { how: String, said: String },
+    /// The other domain comes up, and is in this phase of it.
+    Phase { phase: String },
+    /// There is no other domain, or none any more: why, and the end of what its console and the tools said.
+    Gone { why: String, said: String },
 }

@@ -1,0 +1,159 @@
+//! An emulated machine with Xen: booted when the first trial asks for it, and paused between trials. Its second domain is
+//! created when a trial asks for that.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use kizami_protocol::Arena;
+
+use super::image::{ARCHIVE, HYPERVISOR, KERNEL, Packages};
+use crate::error::Error;
+use crate::launch::{self, Listener};
+use crate::locate;
+
+use super::super::monitor::Monitor;
+use super::super::session::{Hello, Session};
+
+pub(super) const PROGRAM: &str = "qemu-system-x86_64";
+pub(super) const PACKAGE: &str = "qemu-system-x86";
+/// How long dom0 may take to come up, emulated, on a machine that does other things too.
+const DOM0_PATIENCE: Duration = Duration::from_secs(150);
+/// The same for the domain that it creates: two programs of a second each, a kernel, and what Xen's tools wait for.
+const DOMU_PATIENCE: Duration = Duration::from_secs(120);
+/// The memory for the samples of dom0. A trial that needs more sends its rows.
+pub(super) const REGION: u64 = 64 << 20;
+/// Mebibytes of the domains, and of the machine: Xen needs some for itself.
+const DOM0_MEMORY: u64 = 512;
+const DOMU_MEMORY: u64 = 512;
+const MEMORY: u64 = DOM0_MEMORY + DOMU_MEMORY + 192;
+
+/// A domain in which probes are started.
+#[derive(Clone)]
+pub(super) struct Domain {
+    pub session: Arc<Mutex<Session>>,
+    pub hello: Hello,
+}
+
+impl Domain {
+    fn lock(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        self.lock().is_alive()
+    }
+}
+
+/// A booted machine.
+pub(super) struct Machine {
+    pub dom0: Domain,
+    pub domu: Option<Domain>,
+    /// When it ran its first instruction, by this machine's clock.
+    pub runs: i64,
+    /// What was read to start it.
+    pub files: Vec<PathBuf>,
+    /// The lab's end of the port of the domain that is not created yet.
+    waiting: Option<Session>,
+}
+
+impl Machine {
+    /// Boots Xen and dom0; it is paused then. The samples of dom0 lie in `region`.
+    pub(super) fn boot(region: &File, interrupt: &AtomicBool) -> Result<Self, Error> {
+        let image = Packages::find().map_err(Error::Unusable)?.image()?;
+        let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
+        let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
+        let (domain, domain_there) = pair()?;
+        let descriptors = [region.as_fd(), port_there.as_fd(), control_there.as_fd(), domain_there.as_fd()];
+        let ignored: Listener = Box::new(|mut stdout, _| {
+            let _ = io::copy(&mut stdout, &mut io::sink());
+        });
+        let monitor = launch::start(command(&image)?, &descriptors, ignored, || {})?;
+        drop((port_there, control_there, domain_there));
+        let monitor = Monitor::new(monitor, control);
+        let mut session = Session::new(&monitor, port)?;
+        let runs = session.begin();
+        let hello = session.boot(DOM0_PATIENCE, interrupt, |console| Some(phase_of(console)))?;
+        session.pause()?;
+        let dom0 = Domain { session: Arc::new(Mutex::new(session)), hello };
+        let files = [HYPERVISOR, KERNEL, ARCHIVE].map(|name| image.join(name)).to_vec();
+        Ok(Self { dom0, domu: None, runs, files, waiting: Some(Session::new(&monitor, domain)?) })
+    }
+
+    /// The second domain, created if it was not.
+    pub(super) fn domu(&mut self, interrupt: &AtomicBool) -> Result<Domain, Error> {
+        if let Some(mut session) = self.waiting.take() {
+            self.dom0.lock().start_domain(&session, DOMU_MEMORY, self.dom0.hello.cpus.len())?;
+            let hello = session.boot(DOMU_PATIENCE, interrupt, |_| None)?;
+            session.pause()?;
+            self.domu = Some(Domain { session: Arc::new(Mutex::new(session)), hello });
+        }
+        self.domu.clone().ok_or_else(|| Error::Unusable("the domain did not come up before".into()))
+    }
+
+    /// Whether its domains can run another probe.
+    pub(super) fn is_alive(&self) -> bool {
+        self.dom0.is_alive() && (self.waiting.is_some() || self.domu.as_ref().is_some_and(Domain::is_alive))
+    }
+}
+
+/// The command line, for the folder `image`. The child has the memory for arenas, the port, the control and the port of the
+/// second domain as its descriptors 3 to 6; what Xen's console says comes on its standard error.
+fn command(image: &Path) -> Result<Command, Error> {
+    let mut command = Command::new(locate::program(PROGRAM, PACKAGE).map_err(Error::Unusable)?);
+    // It waits to be told to run. The parts are named without a folder: a comma or a blank in its path would divide them.
+    command.current_dir(image).stdin(Stdio::null());
+    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
+    command.args(["-machine", "pc", "-accel", "tcg,thread=multi", "-cpu", "qemu64"]);
+    command.args(["-smp", &kizami_settings::cpus::allowed().len().to_string(), "-m", &format!("{MEMORY}M")]);
+    command.args(["-kernel", HYPERVISOR]);
+    // All of the machine's memory would be written to otherwise.
+    command.args(["-append", &format!("console=com1 bootscrub=0 dom0_mem={DOM0_MEMORY}M,max:{DOM0_MEMORY}M")]);
+    // What dom0's kernel says tells how far it has come.
+    command.args(["-initrd", &format!("{KERNEL} console=hvc0 loglevel=7 panic=-1,{ARCHIVE}")]);
+    command.args(["-object", &format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={REGION},share=on")]);
+    command.args(["-device", "ivshmem-plain,memdev=arena", "-device", "virtio-serial-pci"]);
+    command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
+    command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
+    command.args(["-chardev", "socket,id=domain,fd=6", "-device", "virtserialport,chardev=domain,name=kizami-domain"]);
+    command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
+    Ok(command)
+}
+
+/// Memory for the samples of dom0.
+pub(super) fn region() -> io::Result<File> {
+    Arena::region(REGION)
+}
+
+/// How far dom0 has come, by what the console said last.
+fn phase_of(console: &str) -> &'static str {
+    let begins = |begin: &str| console.lines().any(|line| line.starts_with(begin));
+    match () {
+        () if console.contains(" as init process") || begins("init: ") => "dom0's first process",
+        () if begins("[ ") => "dom0's kernel",
+        () => "Xen",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_phase_is_the_last_that_the_console_tells_of() {
+        assert_eq!(phase_of(""), "Xen");
+        assert_eq!(phase_of("(XEN) Xen version 4.17.7\n(XEN) Freed 656kB init memory\n"), "Xen");
+        let kernel = "(XEN) Freed 656kB init memory\n[    0.000000] Linux version 6.1.0\n";
+        assert_eq!(phase_of(kernel), "dom0's kernel");
+        assert_eq!(
+            phase_of(&format!("{kernel}[    9.1] Run /init as init process\n[    9.2] virtio\n")),
+            "dom0's first process"
+        );
+    }
+}

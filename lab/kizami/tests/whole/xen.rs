@@ -1,0 +1,110 @@
+//! Xen: the same probe in its first domain and in one that this creates, from one boot; and nothing of it left, however the run
+//! ends.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Lab, Running, assert_nothing_left_behind, processes, recorded, series_in, skipped, trials};
+use crate::machines::monitor;
+
+/// Whether this test can only name itself as skipped, because Xen is not here.
+fn lacks_xen(test: &str) -> bool {
+    let environment = kizami_environments::find("xen-domu").expect("it is in the list");
+    let available = environment.available();
+    if let Err(why) = &available {
+        skipped(&format!("kizami: {test} under Xen: {why}"));
+    }
+    available.is_err()
+}
+
+/// The number of the monitor's process, once there is one.
+fn machine_of(run: &mut Running) -> i32 {
+    let parent = run.pid();
+    // A program that is only asked for its version has the same name.
+    let of_xen = |pid: &i32| {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains("name=kizami-domain")
+    };
+    run.wait_for("a monitor", || monitor(parent).filter(of_xen))
+}
+
+/// Waits until neither the monitor nor anything else of the test's runs is there. What Xen and its domains are is all in it.
+fn nothing_is_left(lab: &Lab, machine: i32) {
+    let begun = Instant::now();
+    while processes().iter().any(|process| process.pid == machine) {
+        assert!(begun.elapsed() < Duration::from_secs(40), "the monitor is still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_nothing_left_behind(lab, Duration::from_secs(40));
+}
+
+#[test]
+fn one_boot_of_xen_serves_both_domains_with_the_same_probe() {
+    let lab = Lab::new();
+    if lacks_xen("the same probe") {
+        return;
+    }
+    let run = ["run", "syscall", "wakeup", "--wait", "--environment", "host,xen-dom0,xen-domu", "--trials", "2"];
+    // The rows of domU are more than one piece of a stream.
+    let set = ["--set", "samples=2000", "--set", "batch=1", "--set", "cycles=30"];
+    let mut run = lab.start(&[&run[..], &set].concat());
+    let machine = machine_of(&mut run);
+    run.end().succeeded();
+    nothing_is_left(&lab, machine);
+    let recording = recorded(&lab.recording());
+    let crc = |trial: &Value| trial["facts"]["program_crc32"].clone();
+    let host = crc(&series_in(&recording, "host")[0]["trials"][0]);
+    assert!(host.is_number(), "{host}");
+    for (environment, guest_type) in [("xen-dom0", "PV, control domain"), ("xen-domu", "PV")] {
+        let series = series_in(&recording, environment);
+        assert_eq!(series.len(), 2, "{recording}");
+        for series in series {
+            assert_eq!(series["emulated"], true, "{series}");
+            let rows = if series["workload"] == "syscall" { 2000 } else { 30 };
+            let trials = series["trials"].as_array().expect("trials");
+            assert_eq!(trials.len(), 2, "{series}");
+            for trial in trials {
+                assert_eq!((&trial["outcome"], &trial["rows"]), (&"complete".into(), &rows.into()), "{trial}");
+                assert_eq!((crc(trial), &trial["dropped"]), (host.clone(), &0.into()), "{trial}");
+                let effective = |name: &str| trial["effective"][name]["value"].as_str().unwrap_or_default().to_owned();
+                assert!(effective("hypervisor").starts_with("xen 4."), "{trial}");
+                assert_eq!(effective("guest_type"), guest_type, "{trial}");
+            }
+        }
+    }
+    assert!(recording["tools"]["xen"].is_string(), "{}", recording["tools"]);
+}
+
+#[test]
+fn a_machine_that_ends_while_it_boots_costs_its_own_series() {
+    let lab = Lab::new();
+    if lacks_xen("a machine that ends while it boots") {
+        return;
+    }
+    let mut run = lab.start(&["run", "syscall", "--wait", "--environment", "host,xen-domu", "--trials", "2"]);
+    let machine = machine_of(&mut run);
+    std::thread::sleep(Duration::from_millis(1500));
+    // SAFETY: the call takes numbers; the process was found to be the monitor of our run.
+    unsafe { libc::kill(machine, libc::SIGKILL) };
+    // The second trial does not wait for the same again.
+    run.end().ended_with(3).says(&["syscall in xen-domu", "did not come up, in the phase of", "signal 9"]);
+    let trials = trials(&lab.show(&lab.recording()));
+    assert_eq!(trials.iter().filter(|(_, _, outcome)| *outcome == "complete").count(), 2, "{trials:?}");
+    nothing_is_left(&lab, machine);
+}
+
+#[test]
+fn nothing_of_xen_outlives_its_run() {
+    if lacks_xen("interrupts") {
+        return;
+    }
+    for signal in [libc::SIGINT, libc::SIGKILL] {
+        let lab = Lab::new();
+        let mut run = lab.start(&["run", "wakeup", "--wait", "--environment", "xen-dom0"]);
+        let machine = machine_of(&mut run);
+        std::thread::sleep(Duration::from_millis(300));
+        run.stopped_by(signal);
+        nothing_is_left(&lab, machine);
+    }
+}
