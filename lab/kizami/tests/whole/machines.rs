@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::harness::{Lab, Left, processes, recorded, rows_so_far, series_in, text, trials, working_of};
 
+/// Parameters of a kernel that floods its console with all that it does.
+const FLOODS: &str = "ignore_loglevel initcall_debug preempt=full";
+
 const PROGRAM: &str = "qemu-system-x86";
 
 /// Whether this test can only name itself as skipped, because no guest comes up here.
@@ -36,7 +39,7 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
         "--set",
         "machine=q35",
         "--set",
-        "kernel_args=quiet preempt=full",
+        &format!("kernel_args={FLOODS}"),
     ];
     lab.kizami(&[&run[..], &set].concat()).succeeded();
     before.again();
@@ -55,7 +58,7 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
             assert_eq!(crc(trial), host);
             assert!(trial["rows"].as_u64().expect("rows") > 0, "{trial}");
             for (name, value) in
-                [("vm_cpus", "1"), ("vm_memory", "256MiB"), ("machine", "q35"), ("kernel_args", "quiet preempt=full")]
+                [("vm_cpus", "1"), ("vm_memory", "256MiB"), ("machine", "q35"), ("kernel_args", FLOODS)]
             {
                 let effective = &trial["effective"][name];
                 assert_eq!((&effective["value"], &effective["as_requested"]), (&value.into(), &true.into()), "{trial}");
