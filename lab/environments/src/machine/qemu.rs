@@ -283,12 +283,18 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
     command.args(["-smp", &processors(asked, kizami_settings::cpus::allowed().len()).to_string()]);
     let memory = asked.number("vm_memory", Quantity::Size).unwrap_or(MEMORY);
     command.args(["-m", &format!("{}M", memory >> 20)]);
-    if let Some(shift) = asked.get("icount").filter(|value| *value != "off") {
+    let counts = asked.get("icount").filter(|value| *value != "off");
+    if let Some(shift) = counts {
         command.args(["-icount", &format!("shift={shift},sleep=off")]);
     }
     command.arg("-kernel").arg(&guest.kernel).arg("-initrd").arg(&guest.initramfs);
     // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is.
-    let clock = if accelerator == "tcg" { "tsc=reliable" } else { "" };
+    // Where instructions are the clock it counts nanoseconds, and to measure that would give another figure at each boot.
+    let clock = match (accelerator, counts) {
+        ("tcg", Some(_)) => "tsc=reliable tsc_early_khz=1000000",
+        ("tcg", None) => "tsc=reliable",
+        _ => "",
+    };
     let more = asked.get("kernel_args").unwrap_or("");
     let words = ["console=ttyS0 quiet panic=-1", clock, more].map(str::trim);
     let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
