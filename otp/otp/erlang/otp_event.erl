@@ -16,9 +16,11 @@
 -export([init/2, event/3, call/3, info/2, terminate/2, code_change/3, format_status/1, shown/1, carried/1]).
 
 init(Number, Arguments) ->
-    try 'MODULE':init(Number, Arguments) of
-        {Slot, _Place, Result} when is_reference(Slot) -> initial('MODULE_wait':settle(Result, Slot), Slot);
-        Else -> initial(Else, none)
+    try
+        case 'MODULE':init(Number, Arguments) of
+            {Slot, _Place, Result} when is_reference(Slot) -> initial('MODULE_wait':settle(Result, Slot), Slot);
+            Else -> initial(Else, none)
+        end
     catch
         Class:Error:Stack -> 'MODULE_wait':raise(Class, Error, Stack)
     end.

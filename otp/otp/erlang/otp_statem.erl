@@ -14,9 +14,11 @@
 
 init(Number, Arguments, Options) ->
     lists:member(trap_exit, Options) andalso process_flag(trap_exit, true),
-    try 'MODULE':init(Number, Arguments) of
-        {Slot, _Place, Result} when is_reference(Slot) -> first('MODULE_wait':settle(Result, Slot), Slot, Options);
-        Else -> Else
+    try
+        case 'MODULE':init(Number, Arguments) of
+            {Slot, _Place, Result} when is_reference(Slot) -> first('MODULE_wait':settle(Result, Slot), Slot, Options);
+            Else -> Else
+        end
     catch
         Class:Error:Stack -> 'MODULE_wait':raise(Class, Error, Stack)
     end.
