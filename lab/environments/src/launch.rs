@@ -57,6 +57,10 @@ pub(crate) trait Running: Send {
     fn process(&self) -> u32;
     /// Sends `signal` to the probe and everything that it started, unless it has ended.
     fn signal(&self, signal: i32);
+    /// Why it can be given up already, if what runs it answers nothing any more. Asked several times a second.
+    fn hangs(&mut self) -> Option<String> {
+        None
+    }
     /// Waits until the probe has ended by itself, at most for `grace`, and then ends what is left of it: how it ended, in
     /// words. May be called again.
     fn end(&mut self, grace: Duration) -> String;
@@ -206,6 +210,10 @@ impl Started {
 
     pub(crate) fn signal(&self, signal: i32) {
         self.running.signal(signal);
+    }
+
+    pub(crate) fn hangs(&mut self) -> Option<String> {
+        self.running.hangs()
     }
 
     pub(crate) fn end(&mut self, grace: Duration) -> String {

@@ -150,6 +150,8 @@ impl Follow<'_> {
                 None => {
                     let end = if interrupt.load(Ordering::Relaxed) {
                         TrialEnd::Interrupted
+                    } else if let Some(why) = self.probe.hangs() {
+                        TrialEnd::Failed(why)
                     } else if self.begun.elapsed() > limit {
                         TrialEnd::Failed(format!(
                             "it did not end: expected about {:.0} s, stopped after {:.0} s",

@@ -9,6 +9,7 @@ mod kept;
 mod monitor;
 mod qemu;
 mod qmp;
+mod quiet;
 mod session;
 mod xen;
 

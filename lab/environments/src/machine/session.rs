@@ -19,6 +19,7 @@ use kizami_recording::folder::Effective;
 use kizami_workloads::clock_ns;
 
 use super::monitor::{Monitor, telling};
+use super::quiet::{Next, Quiet, TO_ANSWER};
 use crate::error::Error;
 use crate::launch::Running;
 
@@ -80,6 +81,8 @@ struct State {
     ended: Option<(String, String)>,
     /// How far a domain that is started has come.
     phase: Option<String>,
+    /// Messages so far.
+    heard: u64,
     /// The port has ended, and why.
     over: Option<String>,
 }
@@ -127,6 +130,7 @@ pub(super) struct Session {
     port: UnixStream,
     encoder: Encoder,
     shared: Arc<Shared>,
+    quiet: Quiet,
 }
 
 impl Session {
@@ -136,7 +140,8 @@ impl Session {
         let reader = port.try_clone().map_err(Error::os("copy the port of the guest"))?;
         let for_reader = Arc::clone(&shared);
         thread::spawn(move || read(reader, &for_reader));
-        Ok(Self { monitor: Arc::clone(monitor), port, encoder: Encoder::default(), shared })
+        let quiet = Quiet::new(0, Instant::now());
+        Ok(Self { monitor: Arc::clone(monitor), port, encoder: Encoder::default(), shared, quiet })
     }
 
     pub(super) fn monitor(&self) -> MutexGuard<'_, Monitor> {
@@ -199,6 +204,7 @@ impl Session {
         let (sender, reports) = channel();
         {
             let mut state = self.shared.lock();
+            self.quiet = Quiet::new(state.heard, Instant::now());
             if let Some(why) = &state.over {
                 return Err(Error::Unusable(format!("the guest is gone: {why}")));
             }
@@ -207,6 +213,21 @@ impl Session {
         self.monitor().tell("cont")?;
         self.say(asked)?;
         Ok(reports)
+    }
+
+    /// Why its probe can be given up, if it answers nothing any more.
+    fn hangs(&mut self) -> Option<String> {
+        let heard = self.shared.lock().heard;
+        match self.quiet.next(heard, Instant::now()) {
+            Next::Listen => None,
+            // One that is gone ends the port.
+            Next::Ask => self.say(&ToGuest::AreYouThere {}).err().map(|e| e.to_string()),
+            Next::GiveUp => {
+                let said = telling(&self.monitor().console());
+                let said = if said.is_empty() { said } else { format!("; it said last: {said}") };
+                Some(format!("the guest hangs: it has answered nothing for {} s{said}", TO_ANSWER.as_secs()))
+            }
+        }
     }
 
     pub(super) fn pause(&self) -> Result<(), Error> {
@@ -242,6 +263,10 @@ impl Running for InGuest {
             // One that is gone has ended its reports too.
             let _ = session.say(&ToGuest::Stop {});
         }
+    }
+
+    fn hangs(&mut self) -> Option<String> {
+        self.session().hangs()
     }
 
     fn end(&mut self, grace: Duration) -> String {
@@ -303,7 +328,9 @@ fn take(decoder: &mut Decoder, shared: &Shared) -> Option<String> {
             Received::Lost(frames) => return Some(format!("{frames} messages of the guest were lost")),
         };
         let mut state = shared.lock();
+        state.heard += 1;
         match message {
+            Ok(FromGuest::Here {}) => {}
             Ok(FromGuest::Hello { version, .. }) if version != VERSION => {
                 return Some(format!("its agent speaks version {version} of the protocol, and the lab {VERSION}"));
             }

@@ -31,9 +31,19 @@ const NOBODY: u32 = 65534;
 pub struct Lab {
     folder: TempDir,
     program: PathBuf,
+    /// It is started by a user without rights,
+    no_rights: bool,
+    /// who is not the one that these tests have.
     nobody: bool,
     _turn: MutexGuard<'static, ()>,
 }
+
+/// The folder with the programs of this build, and the probe in it.
+pub fn programs() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_kizami")).parent().expect("the target folder")
+}
+
+pub const PROBE: &str = "static/kizami-probe";
 
 /// A program that has ended.
 #[derive(Debug)]
@@ -51,25 +61,32 @@ impl Lab {
         // SAFETY: sets what the kernel does by itself, and no function of ours is called.
         unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
         let folder = tempfile::tempdir().expect("a folder");
-        Self { folder, program: env!("CARGO_BIN_EXE_kizami").into(), nobody: false, _turn: turn }
+        Self { folder, program: env!("CARGO_BIN_EXE_kizami").into(), no_rights: false, nobody: false, _turn: turn }
     }
 
     /// The same for a user without rights. The programs are copied to where that user can start them.
     pub fn without_rights() -> Self {
-        let mut lab = Self::new();
-        let target = Path::new(env!("CARGO_BIN_EXE_kizami")).parent().expect("the target folder").to_owned();
-        let programs = lab.path().join("programs");
-        fs::create_dir_all(programs.join("static")).expect("a folder");
-        for name in ["kizami", "static/kizami-probe"] {
-            // One that is missing is the program's own to complain about.
-            let _ = fs::copy(target.join(name), programs.join(name));
-        }
-        lab.program = programs.join("kizami");
-        lab.nobody = is_root();
+        let mut lab = Self::with_probe(&programs().join(PROBE));
+        (lab.no_rights, lab.nobody) = (true, is_root());
         if lab.nobody {
             fs::set_permissions(lab.path(), fs::Permissions::from_mode(0o755)).expect("our folder");
             std::os::unix::fs::chown(lab.path(), Some(NOBODY), Some(NOBODY)).expect("root may");
         }
+        lab
+    }
+
+    /// The same with copies of the programs, and `probe` in the place of the probe. One that is missing is the program's own to
+    /// complain about.
+    pub fn with_probe(probe: &Path) -> Self {
+        let mut lab = Self::new();
+        let copies = lab.path().join("programs");
+        fs::create_dir_all(copies.join("static")).expect("a folder");
+        for name in ["kizami", "static/kizami-init"] {
+            let _ = fs::copy(programs().join(name), copies.join(name));
+        }
+        let _ = fs::copy(probe, copies.join(PROBE));
+        let _ = std::os::unix::fs::symlink(programs().join("kernels"), copies.join("kernels"));
+        lab.program = copies.join("kizami");
         lab
     }
 
@@ -87,7 +104,7 @@ impl Lab {
         if self.nobody {
             command.uid(NOBODY).gid(NOBODY);
         }
-        if self.program != Path::new(env!("CARGO_BIN_EXE_kizami")) {
+        if self.no_rights {
             command.env("HOME", self.path()).env_remove("XDG_RUNTIME_DIR").env("XDG_CACHE_HOME", self.path());
             let limits = || {
                 for resource in [libc::RLIMIT_RTPRIO, libc::RLIMIT_NICE, libc::RLIMIT_MEMLOCK] {

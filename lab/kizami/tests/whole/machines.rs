@@ -13,7 +13,7 @@ const FLOODS: &str = "ignore_loglevel initcall_debug preempt=full";
 const PROGRAM: &str = "qemu-system-x86";
 
 /// Whether this test can only name itself as skipped, because no guest comes up here.
-fn lacks_guests(test: &str) -> bool {
+pub fn lacks_guests(test: &str) -> bool {
     working_of(test, &["qemu"]).is_empty()
 }
 

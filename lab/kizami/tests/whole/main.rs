@@ -13,6 +13,7 @@ mod figures;
 mod foreign;
 mod happy;
 mod harness;
+mod hostile;
 mod interrupt;
 mod machines;
 mod namespace;

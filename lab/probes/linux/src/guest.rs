@@ -74,6 +74,7 @@ pub fn main(first: i64) -> Result<(), String> {
                 let about = agent.sender.clone();
                 domain::start(mebibytes, cpus, move |message| drop(about.send(Event::Domain(message))));
             }
+            Ok(Event::Asked(ToGuest::AreYouThere {})) => agent.say(&FromGuest::Here {})?,
             Ok(Event::Domain(message)) => agent.say(&message)?,
             Ok(Event::Over(why)) => return Err(why),
             Ok(_) => {}
@@ -135,6 +136,7 @@ impl Agent {
                         arena.stop().store(true, Ordering::Relaxed);
                     }
                 }
+                Ok(Event::Asked(ToGuest::AreYouThere {})) => self.say(&FromGuest::Here {})?,
                 Ok(Event::Domain(message)) => self.say(&message)?,
                 Ok(Event::Asked(ToGuest::Start { .. } | ToGuest::Domain { .. })) => {
                     kill(&child);

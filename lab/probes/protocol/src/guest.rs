@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::messages::{Report, Request};
 
 /// Raised with every change of these messages: an agent of another version is refused.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// From the lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub enum ToGuest {
     Start { request: Request, unix_nanoseconds: u64, parts: Option<Vec<(usize, u64)>> },
     /// The probe should end early.
     Stop {},
+    /// Is it there? It answers with [`FromGuest::Here`].
+    AreYouThere {},
     /// To the agent in the first domain of Xen: starts another domain, with so much memory and so many processors. What the
     /// agent in that and the lab say to each other goes through a port of the first domain, byte for byte.
     Domain { mebibytes: u64, cpus: usize },
@@ -42,6 +44,8 @@ pub enum FromGuest {
         /// What the machine is, by the names under which a recording describes one.
         facts: BTreeMap<String, String>,
     },
+    /// It was asked whether it is there.
+    Here {},
     /// What the probe reports.
     Report(Report),
     /// The probe has ended: how, in words, and the end of what it wrote to its standard error.
