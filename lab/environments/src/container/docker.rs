@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -42,6 +43,7 @@ pub(super) static PODMAN: Cli =
 const DAEMON_NUMBER: &str = "/var/run/docker.pid";
 /// The same of ours, in its folder.
 const NUMBER: &str = "pid";
+const SOCKET: &str = "socket";
 /// What a daemon says that ends instead of answering.
 const GIVES_UP: &str = "failed to start";
 /// How long a daemon may take until it answers.
@@ -55,8 +57,8 @@ struct Session {
     versions: Vec<(String, String)>,
     /// The file with the number of the daemon's process.
     daemon_number: Option<PathBuf>,
-    /// Whether the daemon is of this run.
-    is_ours: bool,
+    /// The socket of the daemon, if that is of this run.
+    ours: Option<PathBuf>,
     _image: Keeper,
     _daemon: Option<Keeper>,
 }
@@ -93,6 +95,8 @@ impl Engine for Cli {
 
     fn prepare(&self, asked: &Asked<'_>) -> Result<Prepared, Error> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        // A daemon that died is followed by another.
+        session.take_if(|session| !session.is_there());
         let session = match &mut *session {
             Some(session) => session,
             none => none.insert(self.begin(asked.probe)?),
@@ -126,7 +130,7 @@ impl Engine for Cli {
             command.args(["--memory", &bytes.to_string(), "--memory-swap", &bytes.to_string()]);
         }
         // A daemon that is not ours may have none to give, and then starts no container that asks.
-        if let Some(microseconds) = asked.real_time.filter(|_| session.is_ours || !self.daemon) {
+        if let Some(microseconds) = asked.real_time.filter(|_| session.ours.is_some() || !self.daemon) {
             command.args(["--cpu-rt-runtime", &microseconds.to_string()]);
         }
         command.arg(&session.image).arg(PROBE).args(asked.arguments);
@@ -149,13 +153,15 @@ impl Cli {
         let program = locate::program(self.name, self.package).map_err(Error::Unusable)?;
         let program = program.to_string_lossy().into_owned();
         let mut words = vec![program.clone()];
-        let mut daemon = None;
+        let (mut daemon, mut ours) = (None, None);
         let mut daemon_number = self.daemon.then(|| PathBuf::from(DAEMON_NUMBER));
         let answers = |words: &[String]| self.ask(words, &["version", "--format", "{{.Server.Version}}"]);
         let mut whose = "one that runs on this machine";
         if self.daemon && answers(&words).is_err() {
-            let (keeper, host) = start_daemon()?;
-            words = vec![program, "--host".into(), host];
+            let keeper = start_daemon()?;
+            let socket = keeper.1.run.join(SOCKET);
+            words = vec![program, "--host".into(), host(&socket)];
+            ours = Some(socket);
             whose = "started for this run";
             let begun = Instant::now();
             while let Err(why) = answers(&words) {
@@ -182,8 +188,7 @@ impl Cli {
             let said = self.ask(&words, &["info", "--format", about]);
             versions.extend(said.ok().map(|said| ("dockerd".to_owned(), format!("{said}, {whose}"))));
         }
-        let is_ours = daemon.is_some();
-        Ok(Session { program: words, image, versions, daemon_number, is_ours, _image: keeper, _daemon: daemon })
+        Ok(Session { program: words, image, versions, daemon_number, ours, _image: keeper, _daemon: daemon })
     }
 
     /// What a command says, or why it failed.
@@ -217,6 +222,11 @@ fn said(name: &str, output: Output) -> Result<String, String> {
 }
 
 impl Session {
+    /// Whether a daemon of ours still listens; another is not for us to look after.
+    fn is_there(&self) -> bool {
+        self.ours.as_ref().is_none_or(|socket| UnixStream::connect(socket).is_ok())
+    }
+
     fn command(&self) -> Command {
         command(&self.program)
     }
@@ -274,7 +284,7 @@ impl Places {
 }
 
 /// Starts a daemon that changes nothing of this machine's network. Its data are on a disk, as those of any daemon are.
-fn start_daemon() -> Result<((Keeper, Places), String), Error> {
+fn start_daemon() -> Result<(Keeper, Places), Error> {
     // SAFETY: the call takes nothing and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         let why = "no daemon of Docker answers, and only root can start one: start it (sudo systemctl start docker), and be \
@@ -288,19 +298,27 @@ fn start_daemon() -> Result<((Keeper, Places), String), Error> {
         fs::create_dir_all(folder).map_err(Error::os(format!("make the folder {}", folder.display())))?;
     }
     let path = |folder: &Path, name: &str| folder.join(name).to_string_lossy().into_owned();
-    let host = format!("unix://{}", path(&places.run, "socket"));
+    let cgroup = format!("kizami-{name}");
     let mut words = vec![
         daemon.to_string_lossy().into_owned(),
         format!("--data-root={}", path(&places.data, "data")),
         format!("--exec-root={}", path(&places.run, "exec")),
         format!("--pidfile={}", path(&places.run, NUMBER)),
-        format!("--host={host}"),
+        format!("--host={}", host(&places.run.join(SOCKET))),
         "--iptables=false".into(),
         "--bridge=none".into(),
         "--log-level=warn".into(),
+        // Groups of its own can be removed with it; those of systemd have other names.
+        "--exec-opt=native.cgroupdriver=cgroupfs".into(),
+        format!("--cgroup-parent=/{cgroup}"),
     ];
     words.extend(real_time().map(|microseconds| format!("--cpu-rt-runtime={microseconds}")));
-    let keep =
-        Keep { daemon: words, folders: vec![places.data.clone(), places.run.clone()], ..Keep::default() };
-    Ok(((Keeper::start(&keep)?, places), host))
+    let folders = vec![places.data.clone(), places.run.clone()];
+    let keep = Keep { daemon: words, folders, cgroup: Some(cgroup), ..Keep::default() };
+    Ok((Keeper::start(&keep)?, places))
+}
+
+/// How Docker names a socket.
+fn host(socket: &Path) -> String {
+    format!("unix://{}", socket.display())
 }

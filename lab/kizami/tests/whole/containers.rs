@@ -133,6 +133,33 @@ fn a_probe_that_is_killed_in_its_container_keeps_its_rows() {
 }
 
 #[test]
+fn a_daemon_that_dies_costs_no_trial() {
+    if !working("a daemon that dies").contains(&"docker") {
+        return;
+    }
+    let lab = Lab::new();
+    let before = Left::now();
+    let run = ["run", "wakeup", "--wait", "--environment", "docker", "--set", "cycles=3000", "--trials", "3"];
+    let mut run = lab.start(&run);
+    run.wait_for_rows(20);
+    let data = format!("--data-root=/var/lib/kizami/docker-{}", run.pid());
+    let is_ours = |pid: &i32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&data)
+    };
+    let Some(daemon) = processes().into_iter().map(|p| p.pid).find(is_ours) else {
+        return skipped("kizami: a daemon that dies: another runs on this machine");
+    };
+    // SAFETY: the call takes numbers; the process was found to be the daemon of our run.
+    unsafe { libc::kill(daemon, libc::SIGKILL) };
+    // The probe goes on without it, and the next has a daemon of its own.
+    run.end().succeeded();
+    let trials = trials(&lab.show(&lab.recording()));
+    assert!(trials.len() == 3 && trials.iter().all(|trial| trial.2 == "complete"), "{trials:?}");
+    before.again();
+}
+
+#[test]
 fn nothing_of_a_container_outlives_its_run() {
     for engine in working("interrupts") {
         for signal in [libc::SIGINT, libc::SIGKILL] {

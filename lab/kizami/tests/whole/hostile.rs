@@ -67,7 +67,9 @@ fn a_guest_that_hangs_is_given_up_long_before_its_limit() {
 
 #[test]
 fn a_guest_that_forks_without_end_costs_its_own_series() {
-    let Some((ended, trials)) = in_guests_that("fork_without_end", &["wakeup", "--set", "cycles=1000000"]) else { return };
+    let Some((ended, trials)) = in_guests_that("fork_without_end", &["wakeup", "--set", "cycles=1000000"]) else {
+        return;
+    };
     ended.ended_with(1).says(&["wakeup in qemu"]);
     assert!(trials[0].2["failed"].is_string(), "{trials:?}");
 }

@@ -4,17 +4,17 @@
 //! kernel closes it when the lab ends, also by `kill -9`. The keeper is in a session of its own and ignores the signals
 //! that a terminal sends, so that Ctrl-C, a closed terminal and a killed process group do not end it.
 
-use std::ffi::CString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use kizami_protocol::Keep;
+
+use crate::remains;
 
 /// How long each step may take.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -50,9 +50,16 @@ pub fn main() -> Result<(), String> {
     let mut problems: Vec<String> = run.filter_map(Result::err).collect();
     if let Some(daemon) = daemon {
         end(daemon);
+        // One that was killed has ended nothing of what it started.
+        remains::kill_what_names(&keep.folders);
     }
     for folder in &keep.folders {
-        problems.extend(remove(folder).err().map(|e| format!("could not remove {}: {e}", folder.display())));
+        let removed = remains::remove_folder(folder);
+        problems.extend(removed.err().map(|e| format!("could not remove {}: {e}", folder.display())));
+    }
+    if let Some(name) = &keep.cgroup {
+        let removed = remains::remove_cgroup(name);
+        problems.extend(removed.err().map(|e| format!("could not remove the control group {name}: {e}")));
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
 }
@@ -110,47 +117,5 @@ fn ended(child: &mut Child, patience: Duration) -> bool {
             Ok(None) => return false,
             Ok(Some(_)) | Err(_) => return true,
         }
-    }
-}
-
-/// Removes a folder, after what is mounted in it was taken away.
-fn remove(folder: &Path) -> io::Result<()> {
-    for point in mounts_in(folder, &fs::read_to_string("/proc/self/mountinfo").unwrap_or_default()) {
-        if let Ok(point) = CString::new(point.as_os_str().as_bytes()) {
-            // SAFETY: a path that ends in NUL. What cannot be taken away keeps the folder, and that is told.
-            unsafe { libc::umount2(point.as_ptr(), libc::MNT_DETACH) };
-        }
-    }
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
-    }
-}
-
-/// Where something is mounted in `folder`, the innermost first, by a table as in proc(5).
-fn mounts_in(folder: &Path, table: &str) -> Vec<PathBuf> {
-    let point = |line: &str| line.split(' ').nth(4).map(|point| PathBuf::from(unescaped(point)));
-    let mut points: Vec<PathBuf> = table.lines().filter_map(point).filter(|p| p.starts_with(folder)).collect();
-    points.reverse();
-    points
-}
-
-/// The kernel writes a blank in a path as `\040`.
-fn unescaped(path: &str) -> String {
-    path.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_mounted_in_a_folder_is_found_the_innermost_first() {
-        let table = "22 1 0:20 / / rw - ext4 /dev/a rw\n\
-                     30 22 0:31 / /tmp/a\\040b rw - tmpfs none rw\n\
-                     31 30 0:32 / /tmp/a\\040b/c rw - overlay none rw\n\
-                     32 22 0:33 / /tmp/abc rw - tmpfs none rw\n";
-        let found = mounts_in(Path::new("/tmp/a b"), table);
-        assert_eq!(found, [PathBuf::from("/tmp/a b/c"), PathBuf::from("/tmp/a b")]);
     }
 }

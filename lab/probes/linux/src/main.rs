@@ -9,6 +9,7 @@ mod domain;
 mod guest;
 mod keep;
 mod line;
+mod remains;
 
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};

@@ -54,6 +54,8 @@ pub struct Keep {
     pub daemon: Vec<String>,
     /// Folders to be removed, with what is mounted in them; what a daemon says goes to the file `log` in the first.
     pub folders: Vec<PathBuf>,
+    /// A control group at the root of its hierarchies, to be removed with what is in it.
+    pub cgroup: Option<String>,
 }
 
 impl Keep {
