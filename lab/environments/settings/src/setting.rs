@@ -282,6 +282,14 @@ pub static SETTINGS: &[Setting] = &[
         kind: Kind::Cpus,
     },
     Setting {
+        name: "cgroup_depth",
+        about: "How many control groups deep a container lies; each takes time whenever a process of it sleeps or wakes",
+        values: "a whole number from 1 to 8",
+        scope: Scope::Container,
+        how: "the path of its control group, read back from /proc/PID/cgroup",
+        kind: Kind::Integer { least: 1, most: 8 },
+    },
+    Setting {
         name: "accel",
         about: "Whether a virtual machine runs on the processor (kvm) or is emulated (tcg)",
         values: "kvm or tcg; without it, kvm where a kernel comes up with it",

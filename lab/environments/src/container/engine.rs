@@ -59,6 +59,8 @@ pub(super) struct Asked<'a> {
     /// Processors' worth of time.
     pub cpu_limit: Option<f64>,
     pub cpuset: Option<&'a str>,
+    /// How many control groups deep it lies, where that is not for its engine to say.
+    pub depth: Option<usize>,
     /// Bytes.
     pub memory: Option<u64>,
     /// Microseconds of each second for threads with a real-time policy, where a group without them refuses one.

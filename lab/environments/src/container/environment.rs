@@ -55,6 +55,7 @@ impl Container {
             seccomp: None,
             cpu_limit: None,
             cpuset: None,
+            depth: None,
             memory: None,
             real_time: None,
         };
@@ -161,6 +162,7 @@ impl Environment for Container {
             seccomp: settings.get("seccomp").map(|value| value == "on"),
             cpu_limit: settings.get("cpu_limit").and_then(|value| value.parse().ok()),
             cpuset: settings.get("cpuset"),
+            depth: settings.get("cgroup_depth").and_then(|value| value.parse().ok()),
             memory: settings.number("memory_limit", Quantity::Size).filter(|_| self.limits_memory()),
             real_time: settings.get("policy").and_then(|_| real_time()),
         };

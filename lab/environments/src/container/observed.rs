@@ -14,6 +14,7 @@ pub(super) fn observed(process: u32, asked: &Settings) -> Vec<(String, Effective
         ("seccomp", read("status").and_then(|status| seccomp(&status))),
     ];
     let limits = system::limits_of(&root, process);
+    found.push(("cgroup_depth", limits.depth.map(|depth| (depth, String::new()))));
     let limits = [("cpu_limit", limits.processors), ("cpuset", limits.cpuset), ("memory_limit", limits.memory)];
     let asked_for = limits.into_iter().filter(|(name, _)| asked.get(name).is_some());
     found.extend(asked_for.map(|(name, value)| (name, value.map(|value| (value, String::new())))));

@@ -35,7 +35,7 @@ impl Engine for Runc {
     }
 
     fn has(&self, setting: &str) -> bool {
-        ["files_on", "cpu_limit", "cpuset", "memory_limit"].contains(&setting)
+        ["files_on", "cpu_limit", "cpuset", "cgroup_depth", "memory_limit"].contains(&setting)
     }
 
     fn starting(&self) -> f64 {
@@ -64,7 +64,9 @@ impl Engine for Runc {
         let words = [&program, &state].map(|path| path.to_string_lossy().into_owned());
         let [program, state] = words;
         let delete = ["--root", &state, "delete", "--force", asked.name].map(str::to_owned);
-        let keep = Keep { run: vec![[vec![program], delete.to_vec()].concat()], ..Keep::default() };
+        let run = vec![[vec![program], delete.to_vec()].concat()];
+        // runc removes the innermost group, and leaves those above it.
+        let keep = Keep { run, cgroup: Some(asked.name.to_owned()), ..Keep::default() };
         Ok(Prepared { command, keep: Some(keep) })
     }
 }
@@ -141,7 +143,12 @@ fn specification(asked: &Asked<'_>) -> Result<Value, Error> {
         "linux": {
             "namespaces": namespaces,
             "resources": resources,
-            "cgroupsPath": format!("/{}", asked.name),
+            "cgroupsPath": group(asked),
         },
     }))
+}
+
+/// The path of its control group. The outermost is named like the container.
+fn group(asked: &Asked<'_>) -> String {
+    (2..=asked.depth.unwrap_or(1)).fold(format!("/{}", asked.name), |path, depth| format!("{path}/{depth}"))
 }

@@ -97,12 +97,17 @@ fn files_are_where_it_is_asked_for() {
         }
         let set = format!("files_on={}", places.join(","));
         let run = ["run", "fcntl-lock", "--wait", "--environment", engine, "--trials", "1", "--out", engine];
-        lab.kizami(&[&run[..], &["--set", &set]].concat()).succeeded();
+        let deep = if engine == "runc" { &["--set", "cgroup_depth=3"][..] } else { &[] };
+        let before = Left::now();
+        lab.kizami(&[&run[..], &["--set", &set], deep].concat()).succeeded();
+        before.again();
         let recording = recorded(&lab.path().join(engine));
         for series in recording["series"].as_array().expect("series") {
             let trial = &series["trials"][0];
             assert_eq!(trial["effective"]["files_on"]["value"], series["requested"]["files_on"], "{engine}: {trial}");
             assert_eq!(trial["outcome"], "complete", "{engine}: {trial}");
+            let depth = &trial["effective"]["cgroup_depth"]["value"];
+            assert!(engine != "runc" || depth == "3", "{engine}: {trial}");
         }
     }
     let refused = lab.kizami(&["run", "syscall", "--wait", "--environment", "bwrap", "--set", "files_on=overlay"]);

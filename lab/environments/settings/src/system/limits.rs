@@ -15,6 +15,8 @@ pub struct Limits {
     /// How many processors' worth of time.
     pub processors: Result<String, String>,
     pub cpuset: Result<String, String>,
+    /// How many control groups deep it lies, below the one that all processes are in at first.
+    pub depth: Result<String, String>,
 }
 
 const NONE: &str = "none";
@@ -35,7 +37,10 @@ pub fn limits_of(root: &Root, process: u32) -> Limits {
     let quota = read("cpu", &["cpu.cfs_quota_us", "cpu.cfs_period_us"], &["cpu.max"]);
     let set = read("cpuset", &["cpuset.effective_cpus"], &["cpuset.cpus.effective"]);
     let cpuset = set.and_then(|said| cpus::parse(&said.concat())).map(|list| cpus::write(&list));
-    Limits { memory, processors: quota.and_then(|said| processors(&said.join(" "))), cpuset }
+    let group = Group::of(root, &process.to_string(), "cpu");
+    let depth =
+        group.map(|group| group.folder.strip_prefix(&group.top).map_or(0, |below| below.iter().count()).to_string());
+    Limits { memory, processors: quota.and_then(|said| processors(&said.join(" "))), cpuset, depth }
 }
 
 /// Microseconds of each second that real-time threads of the whole machine may have, where each control group has a share of that of
@@ -127,6 +132,7 @@ mod tests {
         assert_eq!(limits.memory, Ok("1MiB".into()));
         assert_eq!(limits.processors, Ok("0.25".into()));
         assert_eq!(limits.cpuset, Ok("1".into()));
+        assert_eq!(limits.depth, Ok("1".into()));
         assert!(limits_of(&Root::tree(&folder), 8).memory.is_err(), "there is no such process");
         fs::remove_dir_all(folder).expect("our folder");
     }
