@@ -311,9 +311,10 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
     }
     command.arg("-kernel").arg(&guest.kernel).arg("-initrd").arg(&guest.initramfs);
     // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is.
-    // Where instructions are the clock it counts nanoseconds, and to measure that would give another figure at each boot.
+    // Where instructions are the clock it counts nanoseconds. The kernel would measure that again a second after its start, against
+    // a clock of the board (HPET, PM timer), with another result at each boot: it is given none.
     let clock = match (accelerator, counts) {
-        ("tcg", Some(_)) => "tsc=reliable tsc_early_khz=1000000",
+        ("tcg", Some(_)) => "tsc=reliable tsc_early_khz=1000000 hpet=disable pmtmr=0",
         ("tcg", None) => "tsc=reliable",
         _ => "",
     };
