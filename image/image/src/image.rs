@@ -4,9 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use init::{Plan, Step};
+use serde::Deserialize;
 
 use crate::cpio::{Archive, Entry};
 use crate::error::Error;
@@ -31,6 +35,32 @@ pub struct Recipe {
     pub root: Option<Root>,
     /// What the first process does once the modules are loaded.
     pub steps: Vec<Step>,
+    pub pack: Pack,
+}
+
+/// How the archive is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pack {
+    /// As it is, which takes the least time to unpack.
+    #[default]
+    None,
+    /// Less than half as large. Every kernel of Debian unpacks it.
+    Gzip,
+}
+
+impl Pack {
+    /// The same bytes for the same archive: no time and no name stand in it.
+    fn pack(self, archive: Vec<u8>) -> io::Result<Vec<u8>> {
+        match self {
+            Self::None => Ok(archive),
+            Self::Gzip => {
+                let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+                packer.write_all(&archive)?;
+                packer.finish()
+            }
+        }
+    }
 }
 
 /// How large a part of an image is.
@@ -43,8 +73,9 @@ pub struct Size {
 /// The archive of an image, and what it holds.
 #[derive(Debug)]
 pub struct Initramfs {
+    /// As the kernel is given it.
     pub bytes: Vec<u8>,
-    /// The files in it, the largest first.
+    /// The files in it, the largest first, as large as they are when it is unpacked.
     pub sizes: Vec<Size>,
 }
 
@@ -79,6 +110,7 @@ impl Recipe {
         archive.add(init::PATH, Entry::File { mode: 0o644, content: plan })?;
         let mut bytes = Vec::new();
         archive.write(&mut bytes).map_err(Error::io("write", "the archive"))?;
+        let bytes = self.pack.pack(bytes).map_err(Error::io("pack", "the archive"))?;
         Ok(Initramfs { bytes, sizes: sizes(&archive) })
     }
 }
@@ -102,4 +134,32 @@ fn sizes(archive: &Archive) -> Vec<Size> {
     let mut sizes: Vec<Size> = archive.entries().filter_map(size).collect();
     sizes.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.path.cmp(&b.path)));
     sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+
+    #[test]
+    fn a_packed_archive_is_the_same_each_time_and_unpacks_to_the_one_that_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |path: &str| folder.path().join(path);
+        fs::create_dir_all(at("modules")).expect("a folder");
+        fs::write(at("init"), "a program without libraries ".repeat(1000)).expect("a file");
+        let kernel = Kernel { version: "6.1".into(), image: at("vmlinuz"), modules: at("modules") };
+        let (modules, files, steps) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let recipe = Recipe { kernel, init: at("init"), modules, files, root: None, steps, pack: Pack::None };
+        let made = |pack| Recipe { pack, ..recipe.clone() }.make().expect("an image");
+        let (plain, packed) = (made(Pack::None), made(Pack::Gzip));
+        assert_eq!(packed.bytes, made(Pack::Gzip).bytes);
+        assert!(packed.bytes.len() < plain.bytes.len() / 2, "{} of {}", packed.bytes.len(), plain.bytes.len());
+        assert_eq!(packed.sizes, plain.sizes, "they are those of the files in it");
+        let mut unpacked = Vec::new();
+        GzDecoder::new(packed.bytes.as_slice()).read_to_end(&mut unpacked).expect("gzip");
+        assert!(unpacked == plain.bytes);
+    }
 }

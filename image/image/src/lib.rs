@@ -10,7 +10,7 @@ mod package;
 mod recipe;
 
 pub use error::Error;
-pub use image::{Initramfs, Recipe, Size};
+pub use image::{Initramfs, Pack, Recipe, Size};
 pub use init::{Plan, Step};
 pub use kernel::Kernel;
 pub use libraries::Root;

@@ -5,6 +5,7 @@
 //! init = "target/x86_64-unknown-linux-gnu/release/kizami-init"
 //! modules = ["virtio_pci", "virtio_console"]
 //! steps = ["up lo", "run /bin/hello"]
+//! pack = "gzip"                               # how the archive is written; none, if nothing is said
 //!
 //! [files]
 //! "bin/hello" = "target/x86_64-unknown-linux-gnu/release/hello"
@@ -22,7 +23,7 @@ use init::{Plan, Step};
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::image::Recipe;
+use crate::image::{Pack, Recipe};
 use crate::kernel::Kernel;
 use crate::libraries::Root;
 
@@ -38,6 +39,8 @@ struct Written {
     #[serde(default)]
     files: BTreeMap<String, PathBuf>,
     root: Option<WrittenRoot>,
+    #[serde(default)]
+    pack: Pack,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +70,7 @@ impl Recipe {
         })?;
         let files = written.files.iter().map(|(there, here)| (there.clone(), from(here))).collect();
         let root = written.root.map(|root| Root { folder: from(&root.folder), programs: root.programs });
-        Ok(Self { kernel, init: from(&written.init), modules: written.modules, files, root, steps })
+        Ok(Self { kernel, init: from(&written.init), modules: written.modules, files, root, steps, pack: written.pack })
     }
 }
 

@@ -22,6 +22,9 @@ pub const LOAD: &str = "load";
 /// The written form of no load.
 pub const NO_LOAD: &str = "none";
 
+/// The setting that says where files lie, in environments that have a choice.
+pub(crate) const FILES_ON: &str = "files_on";
+
 /// A kind of place in which probes run.
 pub trait Environment: Sync {
     /// The name in studies, on the command line and in recordings.
@@ -68,6 +71,15 @@ pub trait Environment: Sync {
     /// Whether a setting means something here.
     fn has(&self, setting: &Setting) -> bool {
         matches!(setting.scope, Scope::Process | Scope::System)
+    }
+
+    /// Whether settings that mean something here are possible, each and together.
+    ///
+    /// # Errors
+    /// The name of a setting that is not, and a sentence that says why and what is.
+    fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
+        let _ = settings;
+        Ok(())
     }
 
     /// The processors that a probe has under these settings, if the lab may use those of `host`.
@@ -169,6 +181,7 @@ impl Job {
             return Err(("environment".to_owned(), why));
         }
         environment.supports(&params).map_err(|why| ("environment".to_owned(), why))?;
+        environment.takes(&settings)?;
         Ok(Self { environment, params, settings, loads })
     }
 

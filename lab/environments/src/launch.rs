@@ -66,6 +66,10 @@ pub(crate) trait Running: Send {
     fn end(&mut self, grace: Duration) -> String;
     /// What the probe wrote to its standard error, at most its end.
     fn said(&self) -> String;
+    /// What went wrong beneath the probe, as a sentence, where the probe was not told so or not all of it.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Turns what a probe writes into reports, on a thread of its own.
@@ -218,6 +222,10 @@ impl Started {
 
     pub(crate) fn end(&mut self, grace: Duration) -> String {
         self.running.end(grace)
+    }
+
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.running.trouble()
     }
 
     pub(crate) fn error_output(&self) -> String {

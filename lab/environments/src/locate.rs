@@ -46,10 +46,11 @@ pub fn folder(name: &str) -> Option<PathBuf> {
     running.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|path| path.is_dir())
 }
 
-/// A program in `PATH`.
+/// A program in `PATH`, or in the folders of an administrator's programs, which Debian leaves out of a user's.
 pub fn program(name: &str, package: &str) -> Result<PathBuf, String> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.is_file());
+    let folders = env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    let found = folders.map(|folder| folder.join(name)).find(|candidate| candidate.is_file());
     found.ok_or_else(|| format!("{name} is not installed (on Debian: apt install {package})"))
 }
 

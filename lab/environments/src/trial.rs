@@ -124,8 +124,12 @@ impl Follow<'_> {
         let limit = self.limit;
         loop {
             match self.probe.reports.recv_timeout(LOOK) {
-                Ok(Ok(Report::Done {})) => return asked_to_end.map_or(TrialEnd::Complete, |(_, end)| end),
+                Ok(Ok(Report::Done {})) => {
+                    let done = || self.probe.trouble().map_or(TrialEnd::Complete, TrialEnd::Failed);
+                    return asked_to_end.map_or_else(done, |(_, end)| end);
+                }
                 Ok(Ok(Report::Failed { why })) => {
+                    let why = self.probe.trouble().map_or_else(|| why.clone(), |trouble| format!("{why}: {trouble}"));
                     return asked_to_end.map_or(TrialEnd::Failed(why), |(_, end)| end);
                 }
                 Ok(Ok(report)) => {

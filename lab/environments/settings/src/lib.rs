@@ -18,6 +18,8 @@ mod beam;
 pub mod cpus;
 pub mod guard;
 pub mod host;
+mod kind;
+pub mod mounts;
 mod policy;
 pub mod process;
 mod root;

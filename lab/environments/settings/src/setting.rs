@@ -2,7 +2,9 @@
 
 use kizami_recording::quantity::Quantity;
 
-use crate::{beam, cpus, policy};
+use crate::beam;
+use crate::kind::{Kind, OFF};
+use crate::policy;
 
 /// The reach of a setting, which decides where it is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub enum Scope {
     Beam,
     /// The engine of a container applies it.
     Container,
+    /// It says where the files of the work lie: in a container, or in a virtual machine.
+    Files,
     /// A virtual machine is started with it.
     Machine,
 }
@@ -27,6 +31,7 @@ impl Scope {
             Self::System => "the whole machine",
             Self::Beam => "the Erlang VM",
             Self::Container => "a container",
+            Self::Files => "a container or a virtual machine",
             Self::Machine => "a virtual machine",
         }
     }
@@ -71,92 +76,10 @@ impl Setting {
     }
 }
 
-/// What a value must be. Limits are inclusive.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    Policy,
-    Cpus,
-    Integer {
-        least: i64,
-        most: i64,
-    },
-    Number {
-        quantity: Quantity,
-        least: u64,
-        most: u64,
-        step: u64,
-    },
-    /// The same, or `off`.
-    NumberOrOff {
-        quantity: Quantity,
-        least: u64,
-        most: u64,
-        step: u64,
-    },
-    Choice(&'static [&'static str]),
-    /// So many processors, in hundredths.
-    Processors,
-    /// Words as on a kernel's command line.
-    Words,
-    VmFlags,
-}
-
-pub(crate) const OFF: &str = "off";
 const TRUE_FALSE: Kind = Kind::Choice(&["true", "false"]);
 const US: u64 = 1_000;
 /// The largest signed 32-bit number of microseconds, which is what the kernel takes.
 const MOST_US: u64 = 2_147_483_647 * US;
-
-impl Kind {
-    /// The canonical written form of `text`.
-    pub(crate) fn canonical(self, text: &str) -> Result<String, String> {
-        let text = text.trim();
-        match self {
-            Self::Policy => Ok(policy::Policy::parse(text)?.to_string()),
-            Self::Cpus => match cpus::parse(text)? {
-                none if none.is_empty() => Err("an empty list of processors leaves none to run on".into()),
-                list => Ok(cpus::write(&list)),
-            },
-            Self::Integer { least, most } => match text.parse::<i64>() {
-                Ok(value) if (least..=most).contains(&value) => Ok(value.to_string()),
-                _ => Err(format!("{text:?} is not a whole number from {least} to {most}")),
-            },
-            Self::NumberOrOff { .. } if text == OFF => Ok(OFF.to_owned()),
-            Self::Number { quantity, least, most, step } | Self::NumberOrOff { quantity, least, most, step } => {
-                let value = quantity.parse(text)?;
-                if !(least..=most).contains(&value) {
-                    return Err(format!("{text} is not from {} to {}", quantity.write(least), quantity.write(most)));
-                }
-                if !value.is_multiple_of(step) {
-                    return Err(format!("{text} is not a whole number of {}", quantity.write(step)));
-                }
-                Ok(quantity.write(value))
-            }
-            Self::Processors => match text.parse::<f64>() {
-                Ok(value) if (0.01..=8192.0).contains(&value) && (value * 100.0).fract() == 0.0 => {
-                    Ok(value.to_string())
-                }
-                _ => {
-                    Err(format!("{text:?} is not a number of processors from 0.01 to 8192 in hundredths, such as 1.5"))
-                }
-            },
-            Self::Words => words(text),
-            Self::VmFlags => beam::canonical(text),
-            Self::Choice(choices) if choices.contains(&text) => Ok(text.to_owned()),
-            Self::Choice(choices) => Err(format!("{text:?} is not one of {}", choices.join(", "))),
-        }
-    }
-}
-
-/// Words with one space between them.
-fn words(text: &str) -> Result<String, String> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.,=:/+".contains(c);
-    match text.split_whitespace().find(|word| !word.chars().all(allowed)) {
-        Some(word) => Err(format!("{word:?} has other characters than letters, digits and _ - . , = : / +")),
-        None => Ok(text.split_whitespace().collect::<Vec<_>>().join(" ")),
-    }
-}
-
 const COUNT: Quantity = Quantity::Count;
 
 /// Every knob, in the order in which they are listed to users.
@@ -251,11 +174,12 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "files_on",
-        about: "Where the files of the work lie in a container",
-        values: "overlay (its own layer above an image), bind (a folder of the host) or tmpfs (memory)",
-        scope: Scope::Container,
-        how: "a mount of the container, read back from /proc/PID/mountinfo",
-        kind: Kind::Choice(&["overlay", "bind", "tmpfs"]),
+        about: "Where the files of the work lie in a container or a virtual machine",
+        values: "in a container overlay (its own layer above an image), bind (a folder of the host) or tmpfs (memory); \
+                 in a virtual machine tmpfs or disk (a file of the host)",
+        scope: Scope::Files,
+        how: "a mount of the container or of the guest, read back from its mountinfo",
+        kind: Kind::Choice(&["overlay", "bind", "tmpfs", "disk"]),
     },
     Setting {
         name: "seccomp",
@@ -320,6 +244,31 @@ pub static SETTINGS: &[Setting] = &[
         scope: Scope::Machine,
         how: "an option of QEMU, read back from its monitor",
         kind: Kind::Number { quantity: Quantity::Size, least: 64 << 20, most: 1 << 46, step: 1 << 20 },
+    },
+    Setting {
+        name: "disk_cache",
+        about: "How writes to a virtual machine's disk (files_on=disk) reach the host's, as QEMU names it",
+        values: "writeback (the host's page cache, written out by a flush), none (past that cache), writethrough or \
+                 directsync (the same two, each write to the end), or unsafe (flushes do nothing)",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back from its monitor; the guest says how it sees the disk's cache (write_cache)",
+        kind: Kind::Choice(&["writeback", "none", "writethrough", "directsync", "unsafe"]),
+    },
+    Setting {
+        name: "disk_engine",
+        about: "By which calls QEMU reads and writes the file of a virtual machine's disk",
+        values: "threads, native (io_submit; only past the page cache) or io_uring",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back from what its process has opened and mapped",
+        kind: Kind::Choice(&["threads", "native", "io_uring"]),
+    },
+    Setting {
+        name: "disk_size",
+        about: "How large a virtual machine's disk is; its file takes as much room as was written",
+        values: "a size from 16MiB to 1TiB",
+        scope: Scope::Machine,
+        how: "the size of its file, read back from QEMU's monitor",
+        kind: Kind::Number { quantity: Quantity::Size, least: 16 << 20, most: 1 << 40, step: 1 << 20 },
     },
     Setting {
         name: "kernel_args",

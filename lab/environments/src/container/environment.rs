@@ -15,7 +15,7 @@ use kizami_workloads::{Params, Workload};
 use super::engine::{Asked, Engine, Files, SCRATCH, SHARED, real_time};
 use super::observed::observed;
 use super::socket::{self, Served};
-use crate::environment::{Environment, Job, Place};
+use crate::environment::{Environment, FILES_ON, Job, Place};
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::launch::{self, Listener, ServedBy, Started};
@@ -121,8 +121,18 @@ impl Environment for Container {
     fn has(&self, setting: &Setting) -> bool {
         match setting.scope {
             Scope::Process | Scope::System => true,
-            Scope::Container => self.engine.has(setting.name),
+            Scope::Container | Scope::Files => self.engine.has(setting.name),
             Scope::Beam | Scope::Machine => false,
+        }
+    }
+
+    fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
+        match settings.get(FILES_ON) {
+            Some(place) if Files::parse(place).is_none() => {
+                let why = format!("{} has no files on {place:?}: a container has them on overlay, bind or tmpfs", self.name());
+                Err((FILES_ON.to_owned(), why))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -156,7 +166,7 @@ impl Environment for Container {
             arguments: &["connect", &format!("{SHARED}/{}", socket::NAME)],
             folder: &own,
             shared: &shared,
-            files: settings.get("files_on").and_then(Files::parse).unwrap_or_else(|| self.engine.files(&scratch)),
+            files: settings.get(FILES_ON).and_then(Files::parse).unwrap_or_else(|| self.engine.files(&scratch)),
             scratch: &scratch,
             capabilities: &capabilities,
             seccomp: settings.get("seccomp").map(|value| value == "on"),

@@ -1,7 +1,7 @@
 //! What is in force for a container, read from this machine's view of the process in it.
 
 use kizami_recording::folder::Effective;
-use kizami_settings::{Root, Settings, field, system};
+use kizami_settings::{Root, Settings, field, mounts, system};
 
 use super::engine::SCRATCH;
 
@@ -33,14 +33,7 @@ fn compared(asked: Option<&str>, read: Result<(String, String), String>) -> Effe
 
 /// The file system under [`SCRATCH`]: one that is mounted there, or that of the root.
 fn files(table: &str) -> Result<(String, String), String> {
-    let mounts = table.lines().filter_map(|line| {
-        let (mount, kind) = line.split_once(" - ")?;
-        let mut words = mount.split(' ').skip(3);
-        Some((words.next()?, words.next()?, kind.split(' ').next()?))
-    });
-    // The last one lies above the others.
-    let under = mounts.filter(|(_, point, _)| [SCRATCH, "/"].contains(point)).max_by_key(|(_, point, _)| point.len());
-    match under {
+    match mounts::under(table, SCRATCH).map(|mount| (mount.root, mount.point, mount.kind)) {
         // Of a file system of the host a folder is mounted, and of one of its own the whole.
         Some((root, SCRATCH, kind)) if root != "/" => Ok(("bind".into(), format!("a folder of the host on {kind}"))),
         Some((_, _, kind @ ("overlay" | "tmpfs"))) => Ok((kind.to_owned(), String::new())),

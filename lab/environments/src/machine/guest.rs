@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use image::{Kernel, Plan, Recipe};
+use image::{Kernel, Pack, Plan, Recipe};
 
 use super::kept::kept;
 use crate::error::Error;
@@ -20,6 +20,12 @@ pub(super) const KERNELS: &str = "kernels";
 const MODULES: [&str; 2] = ["virtio_pci", "virtio_console"];
 const STEPS: [&str; 4] =
     ["mount debugfs debugfs /sys/kernel/debug", "up lo", "name kizami", "run /bin/kizami-probe guest"];
+/// What is more in the image of a machine that has a disk, and done first: its files lie there and not in memory.
+const OF_DISK: [&str; 2] = ["virtio_blk", "ext4"];
+const MOUNT_DISK: &str = "mount ext4 /dev/vda /tmp";
+
+/// It is less than half as large, and to unpack it is a twentieth of what the kernel does until the first process (docs/image.md).
+const PACK: Pack = Pack::Gzip;
 
 /// What a monitor starts.
 #[derive(Debug, Clone)]
@@ -39,8 +45,8 @@ pub(super) fn kernel_package() -> Result<PathBuf, String> {
 }
 
 impl Guest {
-    /// The image with the kernel of `package`.
-    pub(super) fn of(package: &Path) -> Result<Self, Error> {
+    /// The image with the kernel of `package`, for a machine with a disk or without.
+    pub(super) fn of(package: &Path, disk: bool) -> Result<Self, Error> {
         let failed = |doing: &str, path: &Path| Error::os(format!("{doing} {}", path.display()));
         let programs = [INIT, LINUX_PROBE].map(locate::ours);
         let [init, probe] = programs;
@@ -49,22 +55,32 @@ impl Guest {
         for input in [package, &init, &probe] {
             contents.push(fs::read(input).map_err(failed("read", input))?);
         }
-        let folder = kept("guest", &(MODULES, STEPS, contents), |folder| make(package, init, probe, folder))?;
+        let modules = MODULES.iter().chain(OF_DISK.iter().filter(|_| disk)).copied().collect::<Vec<_>>();
+        let steps = Some(MOUNT_DISK).filter(|_| disk).into_iter().chain(STEPS).collect::<Vec<_>>();
+        let make = |folder: &Path| make(package, init, probe, (&modules, &steps), folder);
+        let folder = kept("guest", &(&modules, &steps, PACK, contents), make)?;
         Ok(Self { kernel: folder.join("vmlinuz"), initramfs: folder.join("initramfs.cpio") })
     }
 }
 
-fn make(package: &Path, init: PathBuf, probe: PathBuf, folder: &Path) -> Result<(), Error> {
+fn make(
+    package: &Path,
+    init: PathBuf,
+    probe: PathBuf,
+    (modules, steps): (&[&str], &[&str]),
+    folder: &Path,
+) -> Result<(), Error> {
     let failed = |e: image::Error| Error::Unusable(format!("the image of a guest could not be made: {e}"));
     let unpacked = folder.join("kernel");
     let kernel = Kernel::unpack(package, &unpacked).map_err(failed)?;
-    let steps = STEPS.join("\n");
+    let steps = steps.join("\n");
     let recipe = Recipe {
         kernel,
         init,
-        modules: MODULES.map(str::to_owned).to_vec(),
+        modules: modules.iter().map(|name| (*name).to_owned()).collect(),
         files: BTreeMap::from([("bin/kizami-probe".to_owned(), probe)]),
         root: None,
+        pack: PACK,
         steps: Plan::parse(&steps).map_err(|e| Error::Unusable(e.to_string()))?.0,
     };
     let made = recipe.make().map_err(failed)?;

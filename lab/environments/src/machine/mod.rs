@@ -4,6 +4,7 @@
 //! fresh process in it. Samples go into memory that the machine was given and the lab has mapped too, so that they
 //! outlive a guest that panics or hangs.
 
+mod disk;
 mod guest;
 mod kept;
 mod monitor;

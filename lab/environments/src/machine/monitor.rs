@@ -1,6 +1,7 @@
 //! The monitor of a virtual machine: a child of the lab with a control connection, with which the machine ends.
 
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,12 +17,14 @@ pub(super) struct Monitor {
     /// The machine ends with it.
     child: Started,
     control: Option<Control>,
+    /// The folder with the file that is the machine's disk, if it has one.
+    disk: Option<PathBuf>,
 }
 
 impl Monitor {
-    /// A monitor that was started as `child`, with the lab's end of the control.
-    pub(super) fn new(child: Started, control: UnixStream) -> Arc<Mutex<Self>> {
-        Arc::new(Mutex::new(Self { child, control: Control::new(control).ok() }))
+    /// A monitor that was started as `child`, with the lab's end of the control, for a machine whose disk is a file in `disk`.
+    pub(super) fn new(child: Started, control: UnixStream, disk: Option<PathBuf>) -> Arc<Mutex<Self>> {
+        Arc::new(Mutex::new(Self { child, control: Control::new(control).ok(), disk }))
     }
 
     /// Whether it does what it is told.
@@ -34,9 +37,27 @@ impl Monitor {
         self.child.process()
     }
 
-    /// What it says of itself: the part `field` of its answer to `command`.
+    /// What it says of itself: its answer to `command`.
+    pub(super) fn answer(&mut self, command: &str) -> Option<serde_json::Value> {
+        self.control.as_mut()?.command(command).ok()
+    }
+
+    /// The part `field` of that.
     pub(super) fn ask(&mut self, command: &str, field: &str) -> Option<serde_json::Value> {
-        self.control.as_mut()?.command(command).ok()?.get(field).cloned()
+        self.answer(command)?.get(field).cloned()
+    }
+
+    /// What went wrong with the machine's disk here, under the guest, as a sentence. Such a machine is of no more use: its file
+    /// system has a hole that the guest may not know of.
+    pub(super) fn trouble(&mut self) -> Option<String> {
+        let folder = self.disk.clone()?;
+        // What QEMU said before it answers has been read when it has.
+        self.answer("query-status")?;
+        let (operation, reason) = self.control.as_ref()?.disk_error()?;
+        Some(format!(
+            "the disk of the machine could not {operation} on this one: {reason} (its file is in the file system of {})",
+            folder.display()
+        ))
     }
 
     /// Lets the machine run (`cont`), or stand still (`stop`).
@@ -49,10 +70,10 @@ impl Monitor {
         done.map(drop).map_err(Error::os(format!("tell the monitor to {command}")))
     }
 
-    /// The machine is not used any more.
+    /// The machine is not used any more. When this returns it is gone, and what it had of this machine's disk.
     pub(super) fn kill(&mut self) {
         self.control = None;
-        self.child.signal(libc::SIGKILL);
+        self.child.end(Duration::ZERO);
     }
 
     /// What the machine's console said last.

@@ -19,10 +19,11 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
+use super::disk::{self, Disk};
 use super::guest::{Guest, kernel_package};
 use super::monitor::Monitor;
 use super::session::{Hello, InGuest, Session};
-use crate::environment::{Environment, Job, Place};
+use crate::environment::{Environment, FILES_ON, Job, Place};
 use crate::error::Error;
 use crate::launch::{self, Listener, Started};
 use crate::locate::{self, LINUX_PROBE};
@@ -113,15 +114,17 @@ impl Qemu {
         Ok(machines)
     }
 
-    /// The last of the machines, up.
-    fn booted(&self, machines: &mut [Machine], interrupt: &AtomicBool) -> Result<Booted, Error> {
+    /// The last of the machines, up. If it has a disk, that is made in `scratch`.
+    fn booted(&self, machines: &mut [Machine], scratch: &Path, interrupt: &AtomicBool) -> Result<Booted, Error> {
         let machine = machines.last_mut().ok_or_else(|| Error::Unusable("no machine was made".into()))?;
         if let Some(booted) = machine.booted.as_ref().filter(|booted| booted.is_alive()) {
             return Ok(booted.clone());
         }
         machine.booted = None;
         let accelerator = self.accelerator(&machine.asked);
-        let booted = boot(&machine.asked, accelerator, &machine.region, machine.bytes, PATIENCE, interrupt)?;
+        let disk = disk::wanted(&machine.asked).then(|| Disk::make(&machine.asked, scratch)).transpose()?;
+        let given = Given { region: &machine.region, bytes: machine.bytes, disk };
+        let booted = boot(&machine.asked, accelerator, given, PATIENCE, interrupt)?;
         machine.booted = Some(booted.clone());
         Ok(booted)
     }
@@ -153,7 +156,7 @@ impl Environment for Qemu {
     fn tried(&self, interrupt: &AtomicBool) -> Result<(), String> {
         let try_it = || {
             let mut machines = self.make_room(&Settings::default(), LEAST_REGION, false).map_err(|e| e.to_string())?;
-            self.booted(&mut machines, interrupt).map(drop).map_err(|e| e.to_string())
+            self.booted(&mut machines, &std::env::temp_dir(), interrupt).map(drop).map_err(|e| e.to_string())
         };
         self.tried.get_or_init(try_it).clone()
     }
@@ -167,7 +170,17 @@ impl Environment for Qemu {
     }
 
     fn has(&self, setting: &Setting) -> bool {
-        matches!(setting.scope, Scope::Process | Scope::Machine)
+        matches!(setting.scope, Scope::Process | Scope::Machine | Scope::Files)
+    }
+
+    fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
+        match settings.get(FILES_ON) {
+            Some(place @ ("overlay" | "bind")) => {
+                let why = format!("a virtual machine has no files on {place:?}: it has them on tmpfs or disk");
+                Err((FILES_ON.to_owned(), why))
+            }
+            _ => disk::check(settings),
+        }
     }
 
     fn machine(&self, settings: &Settings, host: &Processors) -> Processors {
@@ -189,14 +202,14 @@ impl Environment for Qemu {
     }
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
-        let asked = job.settings.of(Scope::Machine);
+        let asked = job.settings.of(Scope::Machine).merged(&job.settings.of(Scope::Files));
         let machines = self.make_room(&asked, Arena::bytes(sizes)?, job.starts_anew())?;
         let machine = machines.last().ok_or_else(|| io::Error::other("no machine was made"))?;
         Arena::create_in(&machine.region, sizes)
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
-        let booted = self.booted(&mut self.machines(), place.interrupt)?;
+        let booted = self.booted(&mut self.machines(), place.scratch, place.interrupt)?;
         let size = |part| (place.arena.columns(part), place.arena.capacity(part));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let asked = ToGuest::Start {
@@ -232,7 +245,8 @@ fn try_kvm() -> Result<(), String> {
     }
     let region = Arena::region(LEAST_REGION).map_err(|e| e.to_string())?;
     let (asked, never) = (Settings::default(), AtomicBool::new(false));
-    let booted = boot(&asked, "kvm", &region, LEAST_REGION, KVM_PATIENCE, &never);
+    let given = Given { region: &region, bytes: LEAST_REGION, disk: None };
+    let booted = boot(&asked, "kvm", given, KVM_PATIENCE, &never);
     if booted.is_err() {
         // Where it cannot be kept, it is tried again.
         let _ = fs::write(&kept, boot_id);
@@ -244,25 +258,33 @@ fn processors(asked: &Settings, host: usize) -> usize {
     asked.get("vm_cpus").and_then(|value| value.parse().ok()).unwrap_or(host)
 }
 
+/// What a machine is given of this one: the memory for arenas, of so many bytes, and its disk.
+struct Given<'a> {
+    region: &'a File,
+    bytes: u64,
+    disk: Option<Disk>,
+}
+
 /// Starts a machine and waits until it is up; it is paused then.
 fn boot(
     asked: &Settings,
     accelerator: &str,
-    region: &File,
-    bytes: u64,
+    given: Given<'_>,
     patience: Duration,
     interrupt: &AtomicBool,
 ) -> Result<Booted, Error> {
-    let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?)?;
+    let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?, disk::wanted(asked))?;
     let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
     let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
-    let descriptors = [region.as_fd(), port_there.as_fd(), control_there.as_fd()];
+    let mut descriptors = vec![given.region.as_fd(), port_there.as_fd(), control_there.as_fd()];
+    descriptors.extend(given.disk.as_ref().map(Disk::descriptor));
     let ignored: Listener = Box::new(|mut stdout, _| {
         let _ = io::copy(&mut stdout, &mut io::sink());
     });
-    let monitor = launch::start(command(asked, accelerator, &guest, bytes)?, &descriptors, ignored, || {})?;
+    let monitor = launch::start(command(asked, accelerator, &guest, given.bytes)?, &descriptors, ignored, || {})?;
     drop((port_there, control_there));
-    let mut session = Session::new(&Monitor::new(monitor, control), port)?;
+    let files = given.disk.as_ref().map(|disk| disk.folder().to_owned());
+    let mut session = Session::new(&Monitor::new(monitor, control, files), port)?;
     let runs = session.begin();
     let hello = session.boot(patience, interrupt, |_| None)?;
     session.pause()?;
@@ -270,7 +292,7 @@ fn boot(
     Ok(Booted { session: Arc::new(Mutex::new(session)), hello, runs, observed, guest })
 }
 
-/// The command line. The child has the memory for arenas, the port and the control as its descriptors 3, 4 and 5; what the
+/// The command line. The child has the memory for arenas, the port, the control and the disk as its descriptors 3 to 6; what the
 /// console says comes on its standard error.
 fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Result<Command, Error> {
     let mut command = Command::new(locate::program(PROGRAM, "qemu-system-x86").map_err(Error::Unusable)?);
@@ -289,9 +311,10 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
     }
     command.arg("-kernel").arg(&guest.kernel).arg("-initrd").arg(&guest.initramfs);
     // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is.
-    // Where instructions are the clock it counts nanoseconds, and to measure that would give another figure at each boot.
+    // Where instructions are the clock it counts nanoseconds. The kernel would measure that again a second after its start, against
+    // a clock of the board (HPET, PM timer), with another result at each boot: it is given none.
     let clock = match (accelerator, counts) {
-        ("tcg", Some(_)) => "tsc=reliable tsc_early_khz=1000000",
+        ("tcg", Some(_)) => "tsc=reliable tsc_early_khz=1000000 hpet=disable pmtmr=0",
         ("tcg", None) => "tsc=reliable",
         _ => "",
     };
@@ -304,6 +327,9 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
     command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
     command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
     command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
+    if disk::wanted(asked) {
+        command.args(disk::arguments(asked, 6));
+    }
     Ok(command)
 }
 
@@ -319,14 +345,18 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
         let in_force: Vec<_> = asked.split_whitespace().filter(|word| there.contains(word)).collect();
         in_force.join(" ")
     });
-    let found = [
+    let mut found = vec![
         ("accel", accelerator),
         ("machine", board.map(|(_, name)| name.to_owned())),
         ("vm_cpus", Some(hello.cpus.len().to_string())),
         ("vm_memory", memory.map(|bytes| Quantity::Size.write(bytes))),
         ("kernel_args", words),
         ("icount", asked.get("icount").map(str::to_owned)),
+        (FILES_ON, hello.files_on()),
     ];
+    if disk::wanted(asked) {
+        found.extend(disk::observed(&mut session.monitor()));
+    }
     let effective = |(name, value): (&str, Option<String>)| {
         let asked = asked.get(name);
         let known = value.is_some();

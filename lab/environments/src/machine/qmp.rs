@@ -12,13 +12,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A connection on which commands may be given.
 pub(super) struct Control {
     reader: BufReader<UnixStream>,
+    disk_error: Option<(String, String)>,
 }
 
 impl Control {
     /// Greets.
     pub(super) fn new(socket: UnixStream) -> io::Result<Self> {
         socket.set_read_timeout(Some(PATIENCE))?;
-        let mut control = Self { reader: BufReader::new(socket) };
+        let mut control = Self { reader: BufReader::new(socket), disk_error: None };
         control.message()?;
         control.command("qmp_capabilities")?;
         Ok(control)
@@ -39,8 +40,16 @@ impl Control {
             if let Some(answer) = message.get_mut("return") {
                 return Ok(answer.take());
             }
-            // An event.
+            if message["event"] == "BLOCK_IO_ERROR" {
+                let said = |field: &str| message["data"][field].as_str().unwrap_or("?").to_owned();
+                self.disk_error.get_or_insert_with(|| (said("operation"), said("reason")));
+            }
         }
+    }
+
+    /// What a disk could first not do (`read` or `write`), and why, by all that was read so far.
+    pub(super) fn disk_error(&self) -> Option<(String, String)> {
+        self.disk_error.clone()
     }
 
     fn message(&mut self) -> io::Result<Value> {
@@ -68,6 +77,8 @@ mod tests {
             for answer in [
                 "{\"return\": {}}\n",
                 "{\"event\": \"STOP\"}\n{\"return\": {\"status\": \"paused\"}}\n",
+                "{\"event\": \"BLOCK_IO_ERROR\", \"data\": {\"operation\": \"write\", \"reason\": \"No space left\"}}\n\
+                 {\"event\": \"BLOCK_IO_ERROR\", \"data\": {\"operation\": \"read\", \"reason\": \"later\"}}\n{\"return\": {}}\n",
                 "{\"error\": {\"desc\": \"no\"}}\n",
             ] {
                 let mut line = String::new();
@@ -79,9 +90,12 @@ mod tests {
         });
         let mut control = Control::new(ours).expect("a greeting");
         assert_eq!(control.command("stop").expect("an answer")["status"], "paused");
+        assert_eq!(control.disk_error(), None);
+        control.command("query-status").expect("an answer");
+        assert_eq!(control.disk_error(), Some(("write".into(), "No space left".into())), "the first is told");
         assert!(control.command("fly").expect_err("a refusal").to_string().contains("refuses fly: no"));
         let asked = monitor.join().expect("it ends");
-        assert!(asked[0].contains("qmp_capabilities") && asked[2].contains("fly"), "{asked:?}");
+        assert!(asked[0].contains("qmp_capabilities") && asked[3].contains("fly"), "{asked:?}");
         assert!(control.command("stop").is_err(), "it is gone");
     }
 }

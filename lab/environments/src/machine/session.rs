@@ -57,10 +57,16 @@ impl Hello {
 
     /// What is in force in every trial of this guest.
     pub(super) fn told(&self) -> Vec<(String, Effective)> {
-        let names = ["kernel", "preemption", "clock_source", "hypervisor", "guest_type"];
+        let names = ["kernel", "preemption", "clock_source", "hypervisor", "guest_type", "write_cache"];
         let found = names.into_iter().filter_map(|name| Some((name.to_owned(), self.facts.get(name)?.clone())));
         let found = found.filter(|(_, value)| !value.is_empty());
         found.map(|(name, value)| (name, Effective { value, as_requested: true, why: "of the guest".into() })).collect()
+    }
+
+    /// Where the files of the work lie, as the setting of that name says it: on a device, or in memory.
+    pub(super) fn files_on(&self) -> Option<String> {
+        let on_device = self.facts.get("files_source")?.starts_with("/dev/");
+        if on_device { Some("disk".to_owned()) } else { self.facts.get("files_system").cloned() }
     }
 
     /// Its kernel, in words.
@@ -196,7 +202,8 @@ impl Session {
 
     /// Whether it can run another probe.
     pub(super) fn is_alive(&self) -> bool {
-        self.shared.lock().over.is_none() && self.monitor().is_alive()
+        let mut monitor = self.monitor();
+        self.shared.lock().over.is_none() && monitor.is_alive() && monitor.trouble().is_none()
     }
 
     /// Lets the machine run, and asks it for a probe. The reports of that come on the receiver.
@@ -280,7 +287,7 @@ impl Running for InGuest {
         });
         match ended {
             Some(Ok(how)) => {
-                if session.is_alive() && session.pause().is_err() {
+                if !session.is_alive() || session.pause().is_err() {
                     session.monitor().kill();
                 }
                 how
@@ -293,6 +300,10 @@ impl Running for InGuest {
                 "did not end, and its machine was ended".into()
             }
         }
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.session().monitor().trouble()
     }
 
     fn said(&self) -> String {

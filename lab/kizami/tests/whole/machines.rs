@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, processes, recorded, rows_so_far, series_in, text, trials, working_of};
+use crate::harness::{Lab, Left, lacks_root, processes, recorded, rows_so_far, series_in, text, trials, working_of};
+use crate::namespace::View;
 
 /// Parameters of a kernel that floods its console with all that it does.
 const FLOODS: &str = "ignore_loglevel initcall_debug preempt=full";
@@ -188,4 +189,98 @@ fn where_instructions_are_the_clock_it_repeats_to_the_nanosecond() {
     if let (Some(first), Some(second)) = (least_of_a_run(), least_of_a_run()) {
         assert!(first.iter().chain(&second).all(|time| *time == first[0]), "{first:?} {second:?}");
     }
+}
+
+/// The disk of a monitor, as that was given it.
+const DISK: i32 = 6;
+
+#[test]
+fn files_are_on_a_disk_and_one_that_is_full_costs_its_own_series() {
+    let lab = Lab::new();
+    if lacks_guests("a disk") {
+        return;
+    }
+    let before = Left::now();
+    // The larger file has no room on the disk.
+    let set = "files_on=disk disk_cache=none,directsync disk_engine=native disk_size=16MiB size=4KiB,64MiB samples=20";
+    let set: Vec<_> = set.split(' ').flat_map(|one| ["--set", one]).collect();
+    let mut run = lab.start(&[&["run", "file", "--wait", "--environment", "qemu", "--trials", "1"][..], &set].concat());
+    let parent = run.pid();
+    let disk = run.wait_for("a monitor with a disk", || {
+        let file = fs::read_link(format!("/proc/{}/fd/{DISK}", monitor(parent)?)).ok()?;
+        Some(file.to_string_lossy().into_owned()).filter(|file| file.contains("disk-"))
+    });
+    // What has no name is gone with who has it, also after a kill -9.
+    assert!(disk.starts_with(text(lab.path())) && disk.ends_with(" (deleted)"), "{disk}");
+    run.end().ended_with(3).says(&["file in qemu", "No space left on device"]);
+    before.again();
+
+    let recording = recorded(&lab.recording());
+    let series = series_in(&recording, "qemu");
+    assert_eq!(series.len(), 4, "{recording}");
+    for series in series {
+        let (trial, cache) = (&series["trials"][0], &series["requested"]["disk_cache"]);
+        // The cache as the guest sees it: one that has to be flushed, or none.
+        let seen = if cache == "none" { "write back" } else { "write through" };
+        let expected = [
+            ("files_on", "disk".into()),
+            ("disk_cache", cache.clone()),
+            ("disk_engine", "native".into()),
+            ("disk_size", "16MiB".into()),
+            ("write_cache", seen.into()),
+        ];
+        for (name, value) in expected {
+            let effective = &trial["effective"][name];
+            assert_eq!((&effective["value"], &effective["as_requested"]), (&value, &true.into()), "{name}: {trial}");
+        }
+        match series["params"]["size"].as_str() {
+            Some("4KiB") => assert_eq!((&trial["outcome"], &trial["rows"]), (&"complete".into(), &20.into())),
+            _ => {
+                assert!(trial["outcome"]["failed"].as_str().is_some_and(|why| why.contains("No space left")), "{trial}")
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_of_the_host_under_that_of_a_guest_costs_its_own_series() {
+    if lacks_root("a full disk under that of a guest") || lacks_guests("a full disk under that of a guest") {
+        return;
+    }
+    let lab = Lab::new();
+    let before = Left::now();
+    let disk = lab.path().join("disk");
+    fs::create_dir(&disk).expect("a folder");
+    // The disk of the guest has room for the larger file, and the host has none for that disk.
+    let view = View::with_memory_at(&disk, 24 << 20);
+    let out = disk.join("recording");
+    let set = ["--set", "files_on=disk", "--set", "disk_size=64MiB", "--set", "size=4KiB,32MiB", "--set", "samples=5"];
+    let run = ["run", "file", "--wait", "--environment", "qemu", "--trials", "1", "--out", text(&out)];
+    let run = lab.start_command(view.join(lab.command(&[&run[..], &set].concat()))).end().ended_with(3);
+    run.says(&["file in qemu", "the disk of the machine could not write", "No space left on device", "file system of"]);
+    before.again();
+    // The room is there again, so that the recording is whole.
+    let recording = recorded(&view.outside(&out));
+    for series in series_in(&recording, "qemu") {
+        let trial = &series["trials"][0];
+        let whole = trial["outcome"] == "complete" && trial["rows"] == 5;
+        assert_eq!(whole, series["params"]["size"] == "4KiB", "{trial}");
+        for (name, value) in [("disk_cache", "writeback"), ("disk_engine", "threads"), ("files_on", "disk")] {
+            assert_eq!(trial["effective"][name]["value"], value, "{trial}");
+        }
+    }
+}
+
+#[test]
+fn what_a_disk_cannot_be_is_refused_before_a_machine_is_booted() {
+    let lab = Lab::new();
+    let refused = |environment: &str, set: &[&str], words: &[&str]| {
+        let set: Vec<_> = set.iter().flat_map(|one| ["--set", one]).collect();
+        let run = ["run", "file", "--wait", "--environment", environment];
+        lab.kizami(&[&run[..], &set].concat()).ended_with(2).says(words);
+    };
+    refused("qemu", &["files_on=disk", "disk_engine=native"], &["disk_engine", "O_DIRECT", "disk_cache=none"]);
+    refused("qemu", &["disk_cache=none"], &["disk_cache", "files_on=disk"]);
+    refused("qemu", &["files_on=bind"], &["files_on", "tmpfs or disk"]);
+    refused("bwrap", &["files_on=disk"], &["files_on", "overlay, bind or tmpfs"]);
 }

@@ -11,8 +11,8 @@ mod limits;
 use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
 
+use crate::kind::OFF;
 use crate::root::Root;
-use crate::setting::OFF;
 use crate::settings::Settings;
 
 pub(crate) use cgroup::{Cgroup, remove as remove_cgroup};

@@ -76,7 +76,7 @@ impl Machine {
         });
         let monitor = launch::start(command(&image)?, &descriptors, ignored, || {})?;
         drop((port_there, control_there, domain_there));
-        let monitor = Monitor::new(monitor, control);
+        let monitor = Monitor::new(monitor, control, None);
         let mut session = Session::new(&monitor, port)?;
         let runs = session.begin();
         let hello = session.boot(DOM0_PATIENCE, interrupt, |console| Some(phase_of(console)))?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use image::{Kernel, Plan, Recipe, Root};
+use image::{Kernel, Pack, Plan, Recipe, Root};
 
 use super::super::guest::{Guest, INIT, KERNELS, kernel_package};
 use super::super::kept::kept;
@@ -74,7 +74,7 @@ impl Packages {
     pub(super) fn image(&self) -> Result<PathBuf, Error> {
         let [init, probe] = [INIT, LINUX_PROBE].map(locate::ours);
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
-        let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?)?;
+        let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?, false)?;
         // The folder of the guest tells what is in it, and a package's name its version.
         let names: Vec<_> = self.others.iter().chain([&self.kernel]).map(|path| path.file_name()).collect();
         let programs =
@@ -100,6 +100,8 @@ impl Packages {
                 ("etc/domain/vmlinuz".to_owned(), guest.kernel),
                 ("etc/domain/initramfs.cpio".to_owned(), guest.initramfs),
             ]),
+            // Xen hands it to dom0's kernel, and most of it is packed already.
+            pack: Pack::None,
             root: Some(Root { programs: programs(&root)?, folder: root.clone() }),
             steps: Plan::parse(&STEPS.join("\n")).map_err(|e| Error::Unusable(e.to_string()))?.0,
         };
