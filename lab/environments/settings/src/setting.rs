@@ -314,6 +314,14 @@ pub static SETTINGS: &[Setting] = &[
         kind: Kind::Number { quantity: Quantity::Size, least: 64 << 20, most: 1 << 46, step: 1 << 20 },
     },
     Setting {
+        name: "vm_kernel",
+        about: "Which of Debian's kernels a virtual machine boots",
+        values: "cloud (built for virtual machines), rt (PREEMPT_RT) or ordinary (built for any machine)",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back in the guest from the kernel's release; its preemption is read there too",
+        kind: Kind::Choice(&["cloud", "rt", "ordinary"]),
+    },
+    Setting {
         name: "kernel_args",
         about: "More words on the command line of a guest's kernel: preempt=full, isolcpus=1, nohz_full=1, …",
         values: "words as in kernel-parameters.txt; several values with ; between them",

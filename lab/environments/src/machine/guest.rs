@@ -1,4 +1,4 @@
-//! The image that guests boot: Debian's kernel, the modules that reach the lab, and the probe as their agent.
+//! The image that guests boot: a kernel of Debian's, the modules that reach the lab, and the probe as their agent.
 //!
 //! It is made once for the same kernel and programs, and kept in the user's cache.
 
@@ -14,8 +14,6 @@ use crate::locate::{self, LINUX_PROBE};
 
 /// The first process of a guest.
 pub(super) const INIT: &str = "static/kizami-init";
-/// The folder beside this program with kernels of Debian, as packages.
-pub(super) const KERNELS: &str = "kernels";
 /// What a guest needs to reach the lab. What its kernel has in itself is left out when the image is made.
 const MODULES: [&str; 2] = ["virtio_pci", "virtio_console"];
 const STEPS: [&str; 4] =
@@ -26,16 +24,6 @@ const STEPS: [&str; 4] =
 pub(super) struct Guest {
     pub kernel: PathBuf,
     pub initramfs: PathBuf,
-}
-
-/// The newest of the kernel packages that lie beside this program.
-pub(super) fn kernel_package() -> Result<PathBuf, String> {
-    let missing = || "there is no kernel for a guest: ./x setup environments fetches Debian's".to_owned();
-    let folder = locate::folder(KERNELS).ok_or_else(missing)?;
-    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let packages =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "deb"));
-    packages.max_by_key(|path| fs::metadata(path).and_then(|about| about.modified()).ok()).ok_or_else(missing)
 }
 
 impl Guest {

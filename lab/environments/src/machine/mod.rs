@@ -6,6 +6,7 @@
 
 mod guest;
 mod kept;
+mod kernels;
 mod monitor;
 mod qemu;
 mod qmp;

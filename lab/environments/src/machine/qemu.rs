@@ -19,7 +19,8 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
-use super::guest::{Guest, kernel_package};
+use super::guest::Guest;
+use super::kernels::Flavour;
 use super::monitor::Monitor;
 use super::session::{Hello, InGuest, Session};
 use crate::environment::{Environment, Job, Place};
@@ -29,6 +30,8 @@ use crate::locate::{self, LINUX_PROBE};
 use crate::probe;
 
 const PROGRAM: &str = "qemu-system-x86_64";
+/// As Debian calls it.
+const ARCHITECTURE: &str = "amd64";
 /// How long a guest may take to come up: emulated, on a machine that does other things too.
 const PATIENCE: Duration = Duration::from_secs(90);
 const KVM_PATIENCE: Duration = Duration::from_secs(10);
@@ -142,7 +145,7 @@ impl Environment for Qemu {
 
     fn available(&self) -> Result<(), String> {
         locate::program(PROGRAM, "qemu-system-x86")?;
-        kernel_package()?;
+        Flavour::Cloud.package(ARCHITECTURE)?;
         locate::ours(LINUX_PROBE).map(drop)
     }
 
@@ -253,7 +256,8 @@ fn boot(
     patience: Duration,
     interrupt: &AtomicBool,
 ) -> Result<Booted, Error> {
-    let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?)?;
+    let flavour = asked.get("vm_kernel").and_then(Flavour::named).unwrap_or(Flavour::Cloud);
+    let guest = Guest::of(&flavour.package(ARCHITECTURE).map_err(Error::Unusable)?)?;
     let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
     let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
     let descriptors = [region.as_fd(), port_there.as_fd(), control_there.as_fd()];
@@ -324,6 +328,7 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
         ("machine", board.map(|(_, name)| name.to_owned())),
         ("vm_cpus", Some(hello.cpus.len().to_string())),
         ("vm_memory", memory.map(|bytes| Quantity::Size.write(bytes))),
+        ("vm_kernel", Flavour::of_release(fact("kernel")).map(|(flavour, _)| flavour.name().to_owned())),
         ("kernel_args", words),
         ("icount", asked.get("icount").map(str::to_owned)),
     ];

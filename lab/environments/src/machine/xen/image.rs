@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Plan, Recipe, Root};
 
-use super::super::guest::{Guest, INIT, KERNELS, kernel_package};
+use super::super::guest::{Guest, INIT};
 use super::super::kept::kept;
+use super::super::kernels::{self, Flavour};
 use super::unpacked;
 use crate::error::Error;
 use crate::locate::{self, LINUX_PROBE};
 
+/// Of the packages, as Debian calls it.
+pub(super) const ARCHITECTURE: &str = "amd64";
 /// The folder with the packages, in that of the kernels.
 const PACKAGES: &str = "xen";
 /// What reaches the lab, then what Xen's tools reach Xen by.
@@ -46,7 +49,7 @@ pub(super) struct Packages {
 impl Packages {
     pub(super) fn find() -> Result<Self, String> {
         let missing = |what: &str| format!("there is no {what}: ./x setup environments fetches Debian's");
-        let folder = locate::folder(KERNELS).map(|folder| folder.join(PACKAGES)).ok_or_else(|| missing("Xen"))?;
+        let folder = locate::folder(kernels::FOLDER).map(|folder| folder.join(PACKAGES)).ok_or_else(|| missing("Xen"))?;
         let entries = fs::read_dir(&folder).map_err(|_| missing("Xen"))?.flatten().map(|entry| entry.path());
         let mut packages: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "deb")).collect();
         packages.sort();
@@ -58,9 +61,7 @@ impl Packages {
                 return Err(missing(what));
             }
         }
-        let (kernels, others) = packages.into_iter().partition::<Vec<_>, _>(|path| is(path, "linux-image-"));
-        let kernel = kernels.into_iter().next_back().ok_or_else(|| missing("kernel for Xen's first domain"))?;
-        Ok(Self { kernel, others })
+        Ok(Self { kernel: Flavour::Ordinary.package(ARCHITECTURE)?, others: packages })
     }
 
     /// The version of Xen, as its package names it.
@@ -74,7 +75,7 @@ impl Packages {
     pub(super) fn image(&self) -> Result<PathBuf, Error> {
         let [init, probe] = [INIT, LINUX_PROBE].map(locate::ours);
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
-        let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?)?;
+        let guest = Guest::of(&Flavour::Cloud.package(ARCHITECTURE).map_err(Error::Unusable)?)?;
         // The folder of the guest tells what is in it, and a package's name its version.
         let names: Vec<_> = self.others.iter().chain([&self.kernel]).map(|path| path.file_name()).collect();
         let programs =
