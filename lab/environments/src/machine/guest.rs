@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Plan, Recipe};
 
+use super::board::Board;
 use super::kept::kept;
 use crate::error::Error;
 use crate::locate::{self, LINUX_PROBE};
 
 /// The first process of a guest.
 pub(super) const INIT: &str = "static/kizami-init";
-/// What a guest needs to reach the lab. What its kernel has in itself is left out when the image is made.
-const MODULES: [&str; 2] = ["virtio_pci", "virtio_console"];
 const STEPS: [&str; 4] =
     ["mount debugfs debugfs /sys/kernel/debug", "up lo", "name kizami", "run /bin/kizami-probe guest"];
 
@@ -27,8 +26,8 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// The image with the kernel of `package`.
-    pub(super) fn of(package: &Path) -> Result<Self, Error> {
+    /// The image with the kernel of `package`, for a board.
+    pub(super) fn of(package: &Path, board: &Board) -> Result<Self, Error> {
         let failed = |doing: &str, path: &Path| Error::os(format!("{doing} {}", path.display()));
         let programs = [INIT, LINUX_PROBE].map(locate::ours);
         let [init, probe] = programs;
@@ -37,12 +36,12 @@ impl Guest {
         for input in [package, &init, &probe] {
             contents.push(fs::read(input).map_err(failed("read", input))?);
         }
-        let folder = kept("guest", &(MODULES, STEPS, contents), |folder| make(package, init, probe, folder))?;
+        let folder = kept("guest", &(board.modules, STEPS, contents), |folder| make(package, board, init, probe, folder))?;
         Ok(Self { kernel: folder.join("vmlinuz"), initramfs: folder.join("initramfs.cpio") })
     }
 }
 
-fn make(package: &Path, init: PathBuf, probe: PathBuf, folder: &Path) -> Result<(), Error> {
+fn make(package: &Path, board: &Board, init: PathBuf, probe: PathBuf, folder: &Path) -> Result<(), Error> {
     let failed = |e: image::Error| Error::Unusable(format!("the image of a guest could not be made: {e}"));
     let unpacked = folder.join("kernel");
     let kernel = Kernel::unpack(package, &unpacked).map_err(failed)?;
@@ -50,7 +49,7 @@ fn make(package: &Path, init: PathBuf, probe: PathBuf, folder: &Path) -> Result<
     let recipe = Recipe {
         kernel,
         init,
-        modules: MODULES.map(str::to_owned).to_vec(),
+        modules: board.modules.map(str::to_owned).to_vec(),
         files: BTreeMap::from([("bin/kizami-probe".to_owned(), probe)]),
         root: None,
         steps: Plan::parse(&steps).map_err(|e| Error::Unusable(e.to_string()))?.0,

@@ -1,4 +1,4 @@
-//! QEMU: a PC, on the processor where the kernel of this machine lends it (KVM), emulated otherwise.
+//! QEMU: a PC or another board for its processor, on the processor where the kernel of this machine lends it (KVM), emulated otherwise.
 //!
 //! A `/dev/kvm` that opens does not tell that a kernel comes up with it: that is tried, once. Where none does within
 //! [`KVM_PATIENCE`], the machine is emulated, and labelled so.
@@ -19,10 +19,12 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
+use super::board::Board;
 use super::guest::Guest;
 use super::kernels::Flavour;
 use super::monitor::Monitor;
 use super::session::{Hello, InGuest, Session};
+use super::ticks;
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
 use crate::launch::{self, Listener, Started};
@@ -193,9 +195,10 @@ impl Environment for Qemu {
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
         let asked = job.settings.of(Scope::Machine);
-        let machines = self.make_room(&asked, Arena::bytes(sizes)?, job.starts_anew())?;
+        let shares = board(&asked).shares_memory;
+        let machines = self.make_room(&asked, if shares { Arena::bytes(sizes)? } else { 0 }, job.starts_anew())?;
         let machine = machines.last().ok_or_else(|| io::Error::other("no machine was made"))?;
-        Arena::create_in(&machine.region, sizes)
+        if shares { Arena::create_in(&machine.region, sizes) } else { Arena::create(sizes) }
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
@@ -243,6 +246,10 @@ fn try_kvm() -> Result<(), String> {
     booted.map(drop).map_err(|e| e.to_string())
 }
 
+fn board(asked: &Settings) -> &'static Board {
+    Board::asked(asked.get("machine"))
+}
+
 fn processors(asked: &Settings, host: usize) -> usize {
     asked.get("vm_cpus").and_then(|value| value.parse().ok()).unwrap_or(host)
 }
@@ -257,7 +264,7 @@ fn boot(
     interrupt: &AtomicBool,
 ) -> Result<Booted, Error> {
     let flavour = asked.get("vm_kernel").and_then(Flavour::named).unwrap_or(Flavour::Cloud);
-    let guest = Guest::of(&flavour.package(ARCHITECTURE).map_err(Error::Unusable)?)?;
+    let guest = Guest::of(&flavour.package(ARCHITECTURE).map_err(Error::Unusable)?, board(asked))?;
     let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
     let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
     let descriptors = [region.as_fd(), port_there.as_fd(), control_there.as_fd()];
@@ -281,7 +288,8 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
     command.stdin(Stdio::null());
     // It waits to be told to run: until then its time is the monitor's.
     command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
-    command.args(["-machine", asked.get("machine").unwrap_or("pc"), "-accel", accelerator]);
+    let board = board(asked);
+    command.args(["-machine", board.name, "-accel", accelerator]);
     // Some processors lack a register that this would read.
     command.args(["-cpu", if accelerator == "kvm" { "host,arch-capabilities=off" } else { "max" }]);
     command.args(["-smp", &processors(asked, kizami_settings::cpus::allowed().len()).to_string()]);
@@ -292,19 +300,20 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
         command.args(["-icount", &format!("shift={shift},sleep=off")]);
     }
     command.arg("-kernel").arg(&guest.kernel).arg("-initrd").arg(&guest.initramfs);
-    // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is.
-    // Where instructions are the clock it counts nanoseconds, and to measure that would give another figure at each boot.
-    let clock = match (accelerator, counts) {
-        ("tcg", Some(_)) => "tsc=reliable tsc_early_khz=1000000",
-        ("tcg", None) => "tsc=reliable",
-        _ => "",
-    };
+    // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is. Nor
+    // can it measure well how fast that runs: it is the host's, or counts nanoseconds where instructions are the clock.
+    let khz = if counts.is_some() { Some(1_000_000) } else { ticks::khz() };
+    let khz = khz.map(|khz| format!("tsc_early_khz={khz}")).unwrap_or_default();
+    let (clock, khz) = if accelerator == "tcg" { ("tsc=reliable", khz.as_str()) } else { ("", "") };
     let more = asked.get("kernel_args").unwrap_or("");
-    let words = ["console=ttyS0 quiet panic=-1", clock, more].map(str::trim);
+    let words = ["console=ttyS0 quiet panic=-1", clock, khz, more].map(str::trim);
     let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
     command.args(["-append", &words.join(" ")]);
-    command.args(["-object", &format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={bytes},share=on")]);
-    command.args(["-device", "ivshmem-plain,memdev=arena", "-device", "virtio-serial-pci"]);
+    if board.shares_memory {
+        let memory = format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={bytes},share=on");
+        command.args(["-object", &memory, "-device", "ivshmem-plain,memdev=arena"]);
+    }
+    command.args(["-device", board.console]);
     command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
     command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
     command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
@@ -317,7 +326,6 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
     let accelerator = session.monitor().ask("query-kvm", "enabled").and_then(|enabled| enabled.as_bool());
     let accelerator = accelerator.map(|kvm| if kvm { "kvm" } else { "tcg" }.to_owned());
     let memory = session.monitor().ask("query-memory-size-summary", "base-memory").and_then(|bytes| bytes.as_u64());
-    let board = [("Q35", "q35"), ("i440FX", "pc")].into_iter().find(|(word, _)| fact("machine").contains(word));
     let there: Vec<_> = fact("command_line").split_whitespace().collect();
     let words = asked.get("kernel_args").map(|asked| {
         let in_force: Vec<_> = asked.split_whitespace().filter(|word| there.contains(word)).collect();
@@ -325,7 +333,7 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
     });
     let found = [
         ("accel", accelerator),
-        ("machine", board.map(|(_, name)| name.to_owned())),
+        ("machine", Board::of_guest(fact("machine")).map(|board| board.name.to_owned())),
         ("vm_cpus", Some(hello.cpus.len().to_string())),
         ("vm_memory", memory.map(|bytes| Quantity::Size.write(bytes))),
         ("vm_kernel", Flavour::of_release(fact("kernel")).map(|(flavour, _)| flavour.name().to_owned())),

@@ -299,12 +299,24 @@ fn shared_memory() -> Option<PathBuf> {
 
 fn hello(shared: bool, agent: i64) -> FromGuest {
     let mut facts = kizami_settings::host::describe(&Root::machine());
-    for (name, file) in [("machine", "/sys/class/dmi/id/product_name"), ("command_line", "/proc/cmdline")] {
-        facts.insert(name.to_owned(), text(Path::new(file)));
-    }
+    facts.insert("machine".to_owned(), machine());
+    facts.insert("command_line".to_owned(), text(Path::new("/proc/cmdline")));
     let init = std::env::var(INIT_BEGAN).ok().and_then(|text| text.parse().ok());
     let (version, cpus) = (VERSION, kizami_settings::cpus::allowed());
     FromGuest::Hello { version, cpus, shared, facts, init, agent, now: clock_ns() as i64 }
+}
+
+/// What shows which machine this is: what its firmware calls it, or else the virtio devices that stand there without a bus.
+fn machine() -> String {
+    let product = text(Path::new("/sys/class/dmi/id/product_name"));
+    if !product.is_empty() {
+        return product;
+    }
+    // Beside the devices there are files of the driver's own. A device is named by its kind and a number: `LNRO0005:17`.
+    let entries = fs::read_dir("/sys/bus/platform/drivers/virtio-mmio").into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let devices: Vec<_> = names.filter(|name| name.contains(':')).collect();
+    if devices.is_empty() { String::new() } else { format!("virtio devices {}", devices.join(", ")) }
 }
 
 /// The guest has no clock of its own that is right.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Plan, Recipe, Root};
 
+use super::super::board::Board;
 use super::super::guest::{Guest, INIT};
 use super::super::kept::kept;
 use super::super::kernels::{self, Flavour};
@@ -75,7 +76,8 @@ impl Packages {
     pub(super) fn image(&self) -> Result<PathBuf, Error> {
         let [init, probe] = [INIT, LINUX_PROBE].map(locate::ours);
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
-        let guest = Guest::of(&Flavour::Cloud.package(ARCHITECTURE).map_err(Error::Unusable)?)?;
+        let cloud = Flavour::Cloud.package(ARCHITECTURE).map_err(Error::Unusable)?;
+        let guest = Guest::of(&cloud, Board::asked(None))?;
         // The folder of the guest tells what is in it, and a package's name its version.
         let names: Vec<_> = self.others.iter().chain([&self.kernel]).map(|path| path.file_name()).collect();
         let programs =
