@@ -292,10 +292,10 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "machine",
         about: "The board that a virtual machine is",
-        values: "pc (1996, with PCI), q35 (2009, with PCI Express) or microvm (without a bus, for a fast start)",
+        values: "pc (1996, with PCI), q35 (2009, with PCI Express), microvm (without a bus, for a fast start) or virt (arm64; ./x setup arm64)",
         scope: Scope::Machine,
         how: "an option of QEMU, read back in the guest from what its firmware says",
-        kind: Kind::Choice(&["pc", "q35", "microvm"]),
+        kind: Kind::Choice(&["pc", "q35", "microvm", "virt"]),
     },
     Setting {
         name: "vm_cpus",

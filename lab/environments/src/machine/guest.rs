@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Plan, Recipe};
 
-use super::board::Board;
+use super::board::{Architecture, Board};
 use super::kept::kept;
+use super::kernels::Flavour;
 use crate::error::Error;
-use crate::locate::{self, LINUX_PROBE};
+use crate::locate;
 
-/// The first process of a guest.
-pub(super) const INIT: &str = "static/kizami-init";
 const STEPS: [&str; 4] =
     ["mount debugfs debugfs /sys/kernel/debug", "up lo", "name kizami", "run /bin/kizami-probe guest"];
 
@@ -25,11 +24,18 @@ pub(super) struct Guest {
     pub initramfs: PathBuf,
 }
 
+/// Whether guests of this kind can be made here.
+pub(super) fn possible(of: &Architecture) -> Result<(), String> {
+    locate::program(of.program, of.package)?;
+    Flavour::Cloud.package(of)?;
+    [of.init, of.probe].into_iter().try_for_each(|program| locate::ours(program).map(drop))
+}
+
 impl Guest {
     /// The image with the kernel of `package`, for a board.
     pub(super) fn of(package: &Path, board: &Board) -> Result<Self, Error> {
         let failed = |doing: &str, path: &Path| Error::os(format!("{doing} {}", path.display()));
-        let programs = [INIT, LINUX_PROBE].map(locate::ours);
+        let programs = [board.architecture.init, board.architecture.probe].map(locate::ours);
         let [init, probe] = programs;
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
         let mut contents = Vec::new();

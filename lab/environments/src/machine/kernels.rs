@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::board::Architecture;
 use crate::locate;
 
 /// The folder beside this program with the packages.
@@ -47,14 +48,14 @@ impl Flavour {
         Some((flavour, architecture))
     }
 
-    /// The newest package of this flavour for an architecture, as Debian calls that.
-    pub(super) fn package(self, architecture: &str) -> Result<PathBuf, String> {
-        let found = locate::folder(FOLDER).map(|folder| self.newest(architecture, &folder)).transpose()?.flatten();
+    /// The newest package of this flavour.
+    pub(super) fn package(self, of: &Architecture) -> Result<PathBuf, String> {
+        let found = locate::folder(FOLDER).map(|folder| self.newest(of.name, &folder)).transpose()?.flatten();
         found.ok_or_else(|| {
             let infix = if self == Self::Ordinary { String::new() } else { format!("{}-", self.name()) };
-            let name = self.name();
+            let (name, setup, architecture) = (self.name(), of.setup, of.name);
             format!(
-                "there is no {name} kernel for a guest: ./x setup environments fetches Debian's linux-image-{infix}{architecture}"
+                "there is no {name} kernel for a guest: ./x setup {setup} fetches Debian's linux-image-{infix}{architecture}"
             )
         })
     }
@@ -78,6 +79,7 @@ fn release_in(file: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::board::AMD64;
     use super::*;
 
     #[test]
@@ -108,7 +110,8 @@ mod tests {
     #[test]
     fn a_kernel_that_is_not_there_is_named_with_what_brings_it() {
         for (flavour, package) in [(Flavour::Rt, "linux-image-rt-s390x"), (Flavour::Ordinary, "linux-image-s390x")] {
-            let why = flavour.package("s390x").expect_err("nobody fetches it");
+            let nobodys = Architecture { name: "s390x", ..AMD64 };
+            let why = flavour.package(&nobodys).expect_err("nobody fetches it");
             assert!(why.contains("./x setup environments") && why.contains(package), "{why}");
         }
     }

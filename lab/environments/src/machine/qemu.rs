@@ -19,8 +19,8 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
-use super::board::Board;
-use super::guest::Guest;
+use super::board::{AMD64, BOARDS, Board};
+use super::guest::{Guest, possible};
 use super::kernels::Flavour;
 use super::monitor::Monitor;
 use super::session::{Hello, InGuest, Session};
@@ -28,12 +28,9 @@ use super::ticks;
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
 use crate::launch::{self, Listener, Started};
-use crate::locate::{self, LINUX_PROBE};
+use crate::locate;
 use crate::probe;
 
-const PROGRAM: &str = "qemu-system-x86_64";
-/// As Debian calls it.
-const ARCHITECTURE: &str = "amd64";
 /// How long a guest may take to come up: emulated, on a machine that does other things too.
 const PATIENCE: Duration = Duration::from_secs(90);
 const KVM_PATIENCE: Duration = Duration::from_secs(10);
@@ -90,6 +87,9 @@ impl Qemu {
     }
 
     fn accelerator(&self, asked: &Settings) -> &'static str {
+        if !board(asked).architecture.is_here() {
+            return "tcg";
+        }
         match (asked.get("accel"), asked.get("icount")) {
             (Some("kvm"), _) => "kvm",
             (Some(_), _) => "tcg",
@@ -146,9 +146,14 @@ impl Environment for Qemu {
     }
 
     fn available(&self) -> Result<(), String> {
-        locate::program(PROGRAM, "qemu-system-x86")?;
-        Flavour::Cloud.package(ARCHITECTURE)?;
-        locate::ours(LINUX_PROBE).map(drop)
+        possible(&AMD64)
+    }
+
+    fn lacks(&self) -> Vec<String> {
+        let kernels = Flavour::ALL.map(|flavour| (flavour.package(&AMD64).map(drop), "vm_kernel", flavour.name()));
+        let boards = BOARDS.each_ref().map(|board| (possible(board.architecture), "machine", board.name));
+        let told = kernels.into_iter().chain(boards);
+        told.filter_map(|(found, setting, value)| Some(format!("Without {setting}={value}: {}.", found.err()?))).collect()
     }
 
     fn starts_first(&self) -> bool {
@@ -184,13 +189,13 @@ impl Environment for Qemu {
     }
 
     fn versions(&self) -> Vec<(String, String)> {
-        let program = locate::program(PROGRAM, "qemu-system-x86").ok();
+        let program = locate::program(AMD64.program, AMD64.package).ok();
         let said = program.and_then(|path| locate::version(&path, &["--version"]));
         let machines = self.machines();
         let booted = machines.iter().find_map(|machine| machine.booted.as_ref());
         let guest = booted.map(|booted| booted.hello.in_words());
         let named = |name: &str, value: Option<String>| value.map(|value| (name.to_owned(), value));
-        named(PROGRAM, said).into_iter().chain(named("guest", guest)).collect()
+        named(AMD64.program, said).into_iter().chain(named("guest", guest)).collect()
     }
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
@@ -264,7 +269,7 @@ fn boot(
     interrupt: &AtomicBool,
 ) -> Result<Booted, Error> {
     let flavour = asked.get("vm_kernel").and_then(Flavour::named).unwrap_or(Flavour::Cloud);
-    let guest = Guest::of(&flavour.package(ARCHITECTURE).map_err(Error::Unusable)?, board(asked))?;
+    let guest = Guest::of(&flavour.package(board(asked).architecture).map_err(Error::Unusable)?, board(asked))?;
     let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
     let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
     let descriptors = [region.as_fd(), port_there.as_fd(), control_there.as_fd()];
@@ -284,14 +289,15 @@ fn boot(
 /// The command line. The child has the memory for arenas, the port and the control as its descriptors 3, 4 and 5; what the
 /// console says comes on its standard error.
 fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Result<Command, Error> {
-    let mut command = Command::new(locate::program(PROGRAM, "qemu-system-x86").map_err(Error::Unusable)?);
+    let board = board(asked);
+    let of = board.architecture;
+    let mut command = Command::new(locate::program(of.program, of.package).map_err(Error::Unusable)?);
     command.stdin(Stdio::null());
     // It waits to be told to run: until then its time is the monitor's.
     command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
-    let board = board(asked);
     command.args(["-machine", board.name, "-accel", accelerator]);
     // Some processors lack a register that this would read.
-    command.args(["-cpu", if accelerator == "kvm" { "host,arch-capabilities=off" } else { "max" }]);
+    command.args(["-cpu", if accelerator == "kvm" { "host,arch-capabilities=off" } else { of.emulated }]);
     command.args(["-smp", &processors(asked, kizami_settings::cpus::allowed().len()).to_string()]);
     let memory = asked.number("vm_memory", Quantity::Size).unwrap_or(MEMORY);
     command.args(["-m", &format!("{}M", memory >> 20)]);
@@ -304,9 +310,10 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
     // can it measure well how fast that runs: it is the host's, or counts nanoseconds where instructions are the clock.
     let khz = if counts.is_some() { Some(1_000_000) } else { ticks::khz() };
     let khz = khz.map(|khz| format!("tsc_early_khz={khz}")).unwrap_or_default();
-    let (clock, khz) = if accelerator == "tcg" { ("tsc=reliable", khz.as_str()) } else { ("", "") };
+    let (clock, khz) = if accelerator == "tcg" && of.told_its_clock { ("tsc=reliable", khz.as_str()) } else { ("", "") };
     let more = asked.get("kernel_args").unwrap_or("");
-    let words = ["console=ttyS0 quiet panic=-1", clock, khz, more].map(str::trim);
+    let console = format!("console={} quiet panic=-1", of.line);
+    let words = [&console, clock, khz, more].map(str::trim);
     let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
     command.args(["-append", &words.join(" ")]);
     if board.shares_memory {

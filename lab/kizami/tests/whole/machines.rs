@@ -45,7 +45,7 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
     ];
     let ended = lab.kizami(&[&run[..], &set].concat());
     before.again();
-    if ended.err.contains("there is no rt kernel") {
+    if ended.said().contains("there is no rt kernel") {
         return skipped("kizami: the same probe in qemu with a kernel for real time: none was fetched");
     }
     ended.succeeded();
@@ -107,6 +107,39 @@ fn rows_that_are_sent_are_as_whole_as_rows_in_shared_memory() {
     told.sort();
     let each = |rows, board: &str| [(rows, board.to_owned()), (rows, board.to_owned())];
     assert_eq!(told, [1500, 20_000].map(|rows| [each(rows, "microvm"), each(rows, "pc")]).concat().concat());
+}
+
+#[test]
+fn a_board_of_another_processor_does_the_same_work() {
+    let lab = Lab::new();
+    let available = kizami_environments::find("qemu").expect("it is in the list").available();
+    if let Err(why) = available {
+        return skipped(&format!("kizami: an arm64 board in qemu: {why}"));
+    }
+    let before = Left::now();
+    let run = ["run", "syscall", "wakeup", "--wait", "--environment", "qemu", "--set", "machine=virt", "--trials", "2"];
+    let sizes = ["--set", "samples=2000", "--set", "batch=1", "--set", "cycles=30", "--set", "vm_cpus=2"];
+    let ended = lab.kizami(&[&run[..], &sizes].concat());
+    before.again();
+    if ended.said().contains("./x setup arm64") {
+        return skipped("kizami: an arm64 board in qemu: ./x setup arm64 brings what it takes");
+    }
+    ended.succeeded();
+    let recording = recorded(&lab.recording());
+    let series = series_in(&recording, "qemu");
+    assert_eq!(series.len(), 2, "{recording}");
+    for series in series {
+        assert_eq!(series["emulated"], true, "{series}");
+        let rows = if series["workload"] == "syscall" { 2000 } else { 30 };
+        for trial in series["trials"].as_array().expect("trials") {
+            assert_eq!((&trial["outcome"], &trial["rows"]), (&"complete".into(), &rows.into()), "{trial}");
+            for (name, value) in [("machine", "virt"), ("vm_kernel", "cloud"), ("vm_cpus", "2"), ("accel", "tcg")] {
+                assert_eq!(trial["effective"][name]["value"], value, "{trial}");
+            }
+            let kernel = trial["effective"]["kernel"]["value"].as_str().expect("a release");
+            assert!(kernel.ends_with("-arm64"), "{kernel}");
+        }
+    }
 }
 
 /// How many guests are killed in a test, each at another moment; `KIZAMI_KILLS` says another number.

@@ -306,11 +306,12 @@ fn hello(shared: bool, agent: i64) -> FromGuest {
     FromGuest::Hello { version, cpus, shared, facts, init, agent, now: clock_ns() as i64 }
 }
 
-/// What shows which machine this is: what its firmware calls it, or else the virtio devices that stand there without a bus.
+/// What shows which machine this is: what its firmware or its device tree calls it, or else the virtio devices that stand there
+/// without a bus.
 fn machine() -> String {
-    let product = text(Path::new("/sys/class/dmi/id/product_name"));
-    if !product.is_empty() {
-        return product;
+    let named = ["/sys/class/dmi/id/product_name", "/proc/device-tree/compatible"].map(|file| text(Path::new(file)));
+    if let Some(name) = named.into_iter().find(|name| !name.is_empty()) {
+        return name.replace('\0', " ").trim().to_owned();
     }
     // Beside the devices there are files of the driver's own. A device is named by its kind and a number: `LNRO0005:17`.
     let entries = fs::read_dir("/sys/bus/platform/drivers/virtio-mmio").into_iter().flatten().flatten();

@@ -7,16 +7,14 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Plan, Recipe, Root};
 
-use super::super::board::Board;
-use super::super::guest::{Guest, INIT};
+use super::super::board::{AMD64, Board, INIT};
+use super::super::guest::Guest;
 use super::super::kept::kept;
 use super::super::kernels::{self, Flavour};
 use super::unpacked;
 use crate::error::Error;
 use crate::locate::{self, LINUX_PROBE};
 
-/// Of the packages, as Debian calls it.
-pub(super) const ARCHITECTURE: &str = "amd64";
 /// The folder with the packages, in that of the kernels.
 const PACKAGES: &str = "xen";
 /// What reaches the lab, then what Xen's tools reach Xen by.
@@ -62,7 +60,7 @@ impl Packages {
                 return Err(missing(what));
             }
         }
-        Ok(Self { kernel: Flavour::Ordinary.package(ARCHITECTURE)?, others: packages })
+        Ok(Self { kernel: Flavour::Ordinary.package(&AMD64)?, others: packages })
     }
 
     /// The version of Xen, as its package names it.
@@ -76,7 +74,7 @@ impl Packages {
     pub(super) fn image(&self) -> Result<PathBuf, Error> {
         let [init, probe] = [INIT, LINUX_PROBE].map(locate::ours);
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
-        let cloud = Flavour::Cloud.package(ARCHITECTURE).map_err(Error::Unusable)?;
+        let cloud = Flavour::Cloud.package(&AMD64).map_err(Error::Unusable)?;
         let guest = Guest::of(&cloud, Board::asked(None))?;
         // The folder of the guest tells what is in it, and a package's name its version.
         let names: Vec<_> = self.others.iter().chain([&self.kernel]).map(|path| path.file_name()).collect();
