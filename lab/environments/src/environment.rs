@@ -45,6 +45,11 @@ pub trait Environment: Sync {
     /// A sentence that says what is missing and how to get it.
     fn available(&self) -> Result<(), String>;
 
+    /// What it cannot do here that it could elsewhere, and what would bring that: a sentence each.
+    fn lacks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether [`Self::tried`] starts something, which takes a moment.
     fn starts_first(&self) -> bool {
         false

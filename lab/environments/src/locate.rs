@@ -23,6 +23,9 @@ pub fn ours(name: &str) -> Result<PathBuf, String> {
         let folder = running.parent().unwrap_or(Path::new("?"));
         let builder = match BUILDERS.iter().find(|(program, _)| *program == name) {
             Some((_, builder)) => (*builder).to_owned(),
+            None if name.starts_with("static/arm64/") => {
+                format!("after ./x setup arm64, lab/probes/linux/build {} arm64", folder.display())
+            }
             None if name.starts_with("static/") => format!("lab/probes/linux/build {}", folder.display()),
             None => format!("cargo build -p {name}"),
         };

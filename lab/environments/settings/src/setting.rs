@@ -224,10 +224,10 @@ pub static SETTINGS: &[Setting] = &[
     Setting {
         name: "machine",
         about: "The board that a virtual machine is",
-        values: "pc (1996, with PCI) or q35 (2009, with PCI Express)",
+        values: "pc (1996, with PCI), q35 (2009, with PCI Express), microvm (without a bus, for a fast start) or virt (arm64; ./x setup arm64)",
         scope: Scope::Machine,
         how: "an option of QEMU, read back in the guest from what its firmware says",
-        kind: Kind::Choice(&["pc", "q35"]),
+        kind: Kind::Choice(&["pc", "q35", "microvm", "virt"]),
     },
     Setting {
         name: "vm_cpus",
@@ -244,6 +244,14 @@ pub static SETTINGS: &[Setting] = &[
         scope: Scope::Machine,
         how: "an option of QEMU, read back from its monitor",
         kind: Kind::Number { quantity: Quantity::Size, least: 64 << 20, most: 1 << 46, step: 1 << 20 },
+    },
+    Setting {
+        name: "vm_kernel",
+        about: "Which of Debian's kernels a virtual machine boots",
+        values: "cloud (built for virtual machines), rt (PREEMPT_RT) or ordinary (built for any machine)",
+        scope: Scope::Machine,
+        how: "an option of QEMU, read back in the guest from the kernel's release; its preemption is read there too",
+        kind: Kind::Choice(&["cloud", "rt", "ordinary"]),
     },
     Setting {
         name: "disk_cache",

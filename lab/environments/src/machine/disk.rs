@@ -14,6 +14,7 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::Settings;
 use serde_json::Value;
 
+use super::board::Board;
 use super::monitor::Monitor;
 use crate::environment::FILES_ON;
 use crate::error::Error;
@@ -116,13 +117,13 @@ impl Disk {
 
 /// The part of QEMU's command line. The child has the file as its descriptor `number`, and opens it by that anew, with the flags
 /// that the cache takes. An error goes to the guest: by itself QEMU would stop the machine where the disk of the host is full.
-pub(super) fn arguments(asked: &Settings, number: usize) -> [String; 4] {
+pub(super) fn arguments(asked: &Settings, number: usize, board: &Board) -> [String; 4] {
     let cache = asked.get(CACHE).unwrap_or(MODES[0].0);
     let engine = asked.get(ENGINE).unwrap_or("threads");
     let drive = format!(
         "file=/proc/self/fd/{number},if=none,id={NAME},format=raw,cache={cache},aio={engine},werror=report,rerror=report"
     );
-    ["-drive".into(), drive, "-device".into(), format!("virtio-blk-pci,drive={NAME}")]
+    ["-drive".into(), drive, "-device".into(), format!("{},drive={NAME}", board.disk)]
 }
 
 /// What is in force, by what QEMU says and what its process has opened: cache, engine and size.

@@ -1,4 +1,4 @@
-//! The image that guests boot: Debian's kernel, the modules that reach the lab, and the probe as their agent.
+//! The image that guests boot: a kernel of Debian's, the modules that reach the lab, and the probe as their agent.
 //!
 //! It is made once for the same kernel and programs, and kept in the user's cache.
 
@@ -8,16 +8,12 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Pack, Plan, Recipe};
 
+use super::board::{Architecture, Board};
 use super::kept::kept;
+use super::kernels::Flavour;
 use crate::error::Error;
-use crate::locate::{self, LINUX_PROBE};
+use crate::locate;
 
-/// The first process of a guest.
-pub(super) const INIT: &str = "static/kizami-init";
-/// The folder beside this program with kernels of Debian, as packages.
-pub(super) const KERNELS: &str = "kernels";
-/// What a guest needs to reach the lab. What its kernel has in itself is left out when the image is made.
-const MODULES: [&str; 2] = ["virtio_pci", "virtio_console"];
 const STEPS: [&str; 4] =
     ["mount debugfs debugfs /sys/kernel/debug", "up lo", "name kizami", "run /bin/kizami-probe guest"];
 /// What is more in the image of a machine that has a disk, and done first: its files lie there and not in memory.
@@ -34,29 +30,26 @@ pub(super) struct Guest {
     pub initramfs: PathBuf,
 }
 
-/// The newest of the kernel packages that lie beside this program.
-pub(super) fn kernel_package() -> Result<PathBuf, String> {
-    let missing = || "there is no kernel for a guest: ./x setup environments fetches Debian's".to_owned();
-    let folder = locate::folder(KERNELS).ok_or_else(missing)?;
-    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let packages =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "deb"));
-    packages.max_by_key(|path| fs::metadata(path).and_then(|about| about.modified()).ok()).ok_or_else(missing)
+/// Whether guests of this kind can be made here.
+pub(super) fn possible(of: &Architecture) -> Result<(), String> {
+    locate::program(of.program, of.package)?;
+    Flavour::Cloud.package(of)?;
+    [of.init, of.probe].into_iter().try_for_each(|program| locate::ours(program).map(drop))
 }
 
 impl Guest {
-    /// The image with the kernel of `package`, for a machine with a disk or without.
-    pub(super) fn of(package: &Path, disk: bool) -> Result<Self, Error> {
+    /// The image with the kernel of `package`, for a board, with a disk or without.
+    pub(super) fn of(package: &Path, board: &Board, disk: bool) -> Result<Self, Error> {
         let failed = |doing: &str, path: &Path| Error::os(format!("{doing} {}", path.display()));
-        let programs = [INIT, LINUX_PROBE].map(locate::ours);
+        let programs = [board.architecture.init, board.architecture.probe].map(locate::ours);
         let [init, probe] = programs;
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
         let mut contents = Vec::new();
         for input in [package, &init, &probe] {
             contents.push(fs::read(input).map_err(failed("read", input))?);
         }
-        let modules = MODULES.iter().chain(OF_DISK.iter().filter(|_| disk)).copied().collect::<Vec<_>>();
-        let steps = Some(MOUNT_DISK).filter(|_| disk).into_iter().chain(STEPS).collect::<Vec<_>>();
+        let modules: Vec<_> = board.modules.into_iter().chain(OF_DISK.into_iter().filter(|_| disk)).collect();
+        let steps: Vec<_> = Some(MOUNT_DISK).filter(|_| disk).into_iter().chain(STEPS).collect();
         let make = |folder: &Path| make(package, init, probe, (&modules, &steps), folder);
         let folder = kept("guest", &(&modules, &steps, PACK, contents), make)?;
         Ok(Self { kernel: folder.join("vmlinuz"), initramfs: folder.join("initramfs.cpio") })

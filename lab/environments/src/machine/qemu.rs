@@ -1,4 +1,4 @@
-//! QEMU: a PC, on the processor where the kernel of this machine lends it (KVM), emulated otherwise.
+//! QEMU: a PC or another board for its processor, on the processor where the kernel of this machine lends it (KVM), emulated otherwise.
 //!
 //! A `/dev/kvm` that opens does not tell that a kernel comes up with it: that is tried, once. Where none does within
 //! [`KVM_PATIENCE`], the machine is emulated, and labelled so.
@@ -19,17 +19,19 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
+use super::board::{AMD64, BOARDS, Board};
 use super::disk::{self, Disk};
-use super::guest::{Guest, kernel_package};
+use super::guest::{Guest, possible};
+use super::kernels::Flavour;
 use super::monitor::Monitor;
 use super::session::{Hello, InGuest, Session};
+use super::ticks;
 use crate::environment::{Environment, FILES_ON, Job, Place};
 use crate::error::Error;
 use crate::launch::{self, Listener, Started};
-use crate::locate::{self, LINUX_PROBE};
+use crate::locate;
 use crate::probe;
 
-const PROGRAM: &str = "qemu-system-x86_64";
 /// How long a guest may take to come up: emulated, on a machine that does other things too.
 const PATIENCE: Duration = Duration::from_secs(90);
 const KVM_PATIENCE: Duration = Duration::from_secs(10);
@@ -86,6 +88,9 @@ impl Qemu {
     }
 
     fn accelerator(&self, asked: &Settings) -> &'static str {
+        if !board(asked).architecture.is_here() {
+            return "tcg";
+        }
         match (asked.get("accel"), asked.get("icount")) {
             (Some("kvm"), _) => "kvm",
             (Some(_), _) => "tcg",
@@ -144,9 +149,14 @@ impl Environment for Qemu {
     }
 
     fn available(&self) -> Result<(), String> {
-        locate::program(PROGRAM, "qemu-system-x86")?;
-        kernel_package()?;
-        locate::ours(LINUX_PROBE).map(drop)
+        possible(&AMD64)
+    }
+
+    fn lacks(&self) -> Vec<String> {
+        let kernels = Flavour::ALL.map(|flavour| (flavour.package(&AMD64).map(drop), "vm_kernel", flavour.name()));
+        let boards = BOARDS.each_ref().map(|board| (possible(board.architecture), "machine", board.name));
+        let told = kernels.into_iter().chain(boards);
+        told.filter_map(|(found, setting, value)| Some(format!("Without {setting}={value}: {}.", found.err()?))).collect()
     }
 
     fn starts_first(&self) -> bool {
@@ -192,20 +202,21 @@ impl Environment for Qemu {
     }
 
     fn versions(&self) -> Vec<(String, String)> {
-        let program = locate::program(PROGRAM, "qemu-system-x86").ok();
+        let program = locate::program(AMD64.program, AMD64.package).ok();
         let said = program.and_then(|path| locate::version(&path, &["--version"]));
         let machines = self.machines();
         let booted = machines.iter().find_map(|machine| machine.booted.as_ref());
         let guest = booted.map(|booted| booted.hello.in_words());
         let named = |name: &str, value: Option<String>| value.map(|value| (name.to_owned(), value));
-        named(PROGRAM, said).into_iter().chain(named("guest", guest)).collect()
+        named(AMD64.program, said).into_iter().chain(named("guest", guest)).collect()
     }
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
         let asked = job.settings.of(Scope::Machine).merged(&job.settings.of(Scope::Files));
-        let machines = self.make_room(&asked, Arena::bytes(sizes)?, job.starts_anew())?;
+        let shares = board(&asked).shares_memory;
+        let machines = self.make_room(&asked, if shares { Arena::bytes(sizes)? } else { 0 }, job.starts_anew())?;
         let machine = machines.last().ok_or_else(|| io::Error::other("no machine was made"))?;
-        Arena::create_in(&machine.region, sizes)
+        if shares { Arena::create_in(&machine.region, sizes) } else { Arena::create(sizes) }
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
@@ -254,6 +265,10 @@ fn try_kvm() -> Result<(), String> {
     booted.map(drop).map_err(|e| e.to_string())
 }
 
+fn board(asked: &Settings) -> &'static Board {
+    Board::asked(asked.get("machine"))
+}
+
 fn processors(asked: &Settings, host: usize) -> usize {
     asked.get("vm_cpus").and_then(|value| value.parse().ok()).unwrap_or(host)
 }
@@ -273,7 +288,9 @@ fn boot(
     patience: Duration,
     interrupt: &AtomicBool,
 ) -> Result<Booted, Error> {
-    let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?, disk::wanted(asked))?;
+    let flavour = asked.get("vm_kernel").and_then(Flavour::named).unwrap_or(Flavour::Cloud);
+    let package = flavour.package(board(asked).architecture).map_err(Error::Unusable)?;
+    let guest = Guest::of(&package, board(asked), disk::wanted(asked))?;
     let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
     let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
     let mut descriptors = vec![given.region.as_fd(), port_there.as_fd(), control_there.as_fd()];
@@ -295,13 +312,15 @@ fn boot(
 /// The command line. The child has the memory for arenas, the port, the control and the disk as its descriptors 3 to 6; what the
 /// console says comes on its standard error.
 fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Result<Command, Error> {
-    let mut command = Command::new(locate::program(PROGRAM, "qemu-system-x86").map_err(Error::Unusable)?);
+    let board = board(asked);
+    let of = board.architecture;
+    let mut command = Command::new(locate::program(of.program, of.package).map_err(Error::Unusable)?);
     command.stdin(Stdio::null());
     // It waits to be told to run: until then its time is the monitor's.
     command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
-    command.args(["-machine", asked.get("machine").unwrap_or("pc"), "-accel", accelerator]);
+    command.args(["-machine", board.name, "-accel", accelerator]);
     // Some processors lack a register that this would read.
-    command.args(["-cpu", if accelerator == "kvm" { "host,arch-capabilities=off" } else { "max" }]);
+    command.args(["-cpu", if accelerator == "kvm" { "host,arch-capabilities=off" } else { of.emulated }]);
     command.args(["-smp", &processors(asked, kizami_settings::cpus::allowed().len()).to_string()]);
     let memory = asked.number("vm_memory", Quantity::Size).unwrap_or(MEMORY);
     command.args(["-m", &format!("{}M", memory >> 20)]);
@@ -310,25 +329,32 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
         command.args(["-icount", &format!("shift={shift},sleep=off")]);
     }
     command.arg("-kernel").arg(&guest.kernel).arg("-initrd").arg(&guest.initramfs);
-    // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is.
-    // Where instructions are the clock it counts nanoseconds. The kernel would measure that again a second after its start, against
-    // a clock of the board (HPET, PM timer), with another result at each boot: it is given none.
-    let clock = match (accelerator, counts) {
-        ("tcg", Some(_)) => "tsc=reliable tsc_early_khz=1000000 hpet=disable pmtmr=0",
-        ("tcg", None) => "tsc=reliable",
-        _ => "",
+    // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is. Nor
+    // can it measure well how fast that runs: it is the host's, or counts nanoseconds where instructions are the clock. That the
+    // kernel would measure again a second after its start, against a clock of the board (HPET, PM timer), with another result at
+    // each boot: it is given none.
+    let khz = if counts.is_some() { Some(1_000_000) } else { ticks::khz() };
+    let khz = khz.map(|khz| format!("tsc_early_khz={khz}")).unwrap_or_default();
+    let (clock, khz) = match (accelerator, of.told_its_clock, counts) {
+        ("tcg", true, Some(_)) => ("tsc=reliable hpet=disable pmtmr=0", khz.as_str()),
+        ("tcg", true, None) => ("tsc=reliable", khz.as_str()),
+        _ => ("", ""),
     };
     let more = asked.get("kernel_args").unwrap_or("");
-    let words = ["console=ttyS0 quiet panic=-1", clock, more].map(str::trim);
+    let console = format!("console={} quiet panic=-1", of.line);
+    let words = [&console, clock, khz, more].map(str::trim);
     let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
     command.args(["-append", &words.join(" ")]);
-    command.args(["-object", &format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={bytes},share=on")]);
-    command.args(["-device", "ivshmem-plain,memdev=arena", "-device", "virtio-serial-pci"]);
+    if board.shares_memory {
+        let memory = format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={bytes},share=on");
+        command.args(["-object", &memory, "-device", "ivshmem-plain,memdev=arena"]);
+    }
+    command.args(["-device", board.console]);
     command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
     command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
     command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
     if disk::wanted(asked) {
-        command.args(disk::arguments(asked, 6));
+        command.args(disk::arguments(asked, 6, board));
     }
     Ok(command)
 }
@@ -339,7 +365,6 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
     let accelerator = session.monitor().ask("query-kvm", "enabled").and_then(|enabled| enabled.as_bool());
     let accelerator = accelerator.map(|kvm| if kvm { "kvm" } else { "tcg" }.to_owned());
     let memory = session.monitor().ask("query-memory-size-summary", "base-memory").and_then(|bytes| bytes.as_u64());
-    let board = [("Q35", "q35"), ("i440FX", "pc")].into_iter().find(|(word, _)| fact("machine").contains(word));
     let there: Vec<_> = fact("command_line").split_whitespace().collect();
     let words = asked.get("kernel_args").map(|asked| {
         let in_force: Vec<_> = asked.split_whitespace().filter(|word| there.contains(word)).collect();
@@ -347,9 +372,10 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
     });
     let mut found = vec![
         ("accel", accelerator),
-        ("machine", board.map(|(_, name)| name.to_owned())),
+        ("machine", Board::of_guest(fact("machine")).map(|board| board.name.to_owned())),
         ("vm_cpus", Some(hello.cpus.len().to_string())),
         ("vm_memory", memory.map(|bytes| Quantity::Size.write(bytes))),
+        ("vm_kernel", Flavour::of_release(fact("kernel")).map(|(flavour, _)| flavour.name().to_owned())),
         ("kernel_args", words),
         ("icount", asked.get("icount").map(str::to_owned)),
         (FILES_ON, hello.files_on()),

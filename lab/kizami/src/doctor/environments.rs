@@ -22,7 +22,12 @@ fn finding(environment: &dyn Environment, root: &Root, quick: bool) -> Finding {
     let found = environment.available().and_then(tried);
     environment.end();
     match found {
-        Ok(()) => Finding::new(name, Verdict::Good, environment.title(), "It can be measured here."),
+        Ok(()) => {
+            let lacks = environment.lacks().into_iter();
+            let about =
+                std::iter::once("It can be measured here.".to_owned()).chain(lacks).collect::<Vec<_>>().join(" ");
+            Finding::new(name, Verdict::Good, environment.title(), about)
+        }
         Err(why) => Finding::new(name, Verdict::NotApplicable, why, "It is not measured on this machine."),
     }
 }

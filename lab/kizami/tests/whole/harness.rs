@@ -176,10 +176,14 @@ impl Ended {
         self
     }
 
+    /// The messages, which are wrapped for a terminal, on one line.
+    pub fn said(&self) -> String {
+        self.err.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// Fails unless the messages hold every one of `words`.
     pub fn says(self, words: &[&str]) -> Self {
-        // Messages are wrapped for a terminal.
-        let said = self.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = self.said();
         let missing: Vec<_> = words.iter().filter(|word| !said.contains(**word)).collect();
         assert!(missing.is_empty(), "it does not say {missing:?}\n{self}");
         assert!(!said.contains("panicked"), "{self}");

@@ -5,7 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, lacks_root, processes, recorded, rows_so_far, series_in, text, trials, working_of};
+use crate::harness::{
+    Lab, Left, lacks_root, processes, recorded, rows_so_far, series_in, skipped, text, trials, working_of,
+};
 use crate::namespace::View;
 
 /// Parameters of a kernel that floods its console with all that it does.
@@ -40,10 +42,16 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
         "--set",
         "machine=q35",
         "--set",
+        "vm_kernel=rt",
+        "--set",
         &format!("kernel_args={FLOODS}"),
     ];
-    lab.kizami(&[&run[..], &set].concat()).succeeded();
+    let ended = lab.kizami(&[&run[..], &set].concat());
     before.again();
+    if ended.said().contains("there is no rt kernel") {
+        return skipped("kizami: the same probe in qemu with a kernel for real time: none was fetched");
+    }
+    ended.succeeded();
     let recording = recorded(&lab.recording());
     let crc = |trial: &Value| trial["facts"]["program_crc32"].clone();
     let host = crc(&series_in(&recording, "host")[0]["trials"][0]);
@@ -58,9 +66,14 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
             assert_eq!(trial["outcome"], "complete", "{trial}");
             assert_eq!(crc(trial), host);
             assert!(trial["rows"].as_u64().expect("rows") > 0, "{trial}");
-            for (name, value) in
-                [("vm_cpus", "1"), ("vm_memory", "256MiB"), ("machine", "q35"), ("kernel_args", FLOODS)]
-            {
+            for (name, value) in [
+                ("vm_cpus", "1"),
+                ("vm_memory", "256MiB"),
+                ("machine", "q35"),
+                ("vm_kernel", "rt"),
+                ("preemption", "rt"),
+                ("kernel_args", FLOODS),
+            ] {
                 let effective = &trial["effective"][name];
                 assert_eq!((&effective["value"], &effective["as_requested"]), (&value.into(), &true.into()), "{trial}");
             }
@@ -69,6 +82,67 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
     // One clock gap series a processor, as the guest has them and not as the host has.
     let gaps = series_in(&recording, "qemu").into_iter().filter(|s| s["workload"] == "clock-gap").count();
     assert_eq!(gaps, 1);
+}
+
+#[test]
+fn rows_that_are_sent_are_as_whole_as_rows_in_shared_memory() {
+    let lab = Lab::new();
+    if lacks_guests("boards with and without shared memory") {
+        return;
+    }
+    let before = Left::now();
+    let run = ["run", "syscall", "wakeup", "--wait", "--environment", "qemu", "--trials", "2"];
+    // More rows than are sent at once, and workloads that go on while some are sent.
+    let sizes = ["--set", "samples=20000", "--set", "batch=1", "--set", "cycles=1500"];
+    lab.kizami(&[&run[..], &sizes, &["--set", "machine=default,microvm"]].concat()).succeeded();
+    before.again();
+    let mut told = Vec::new();
+    for series in series_in(&recorded(&lab.recording()), "qemu") {
+        let rows = if series["workload"] == "syscall" { 20_000 } else { 1500 };
+        for trial in series["trials"].as_array().expect("trials") {
+            assert_eq!((&trial["outcome"], &trial["rows"]), (&"complete".into(), &rows.into()), "{trial}");
+            assert_eq!(trial["dropped"], 0, "{trial}");
+            let machine = &trial["effective"]["machine"];
+            assert_eq!(machine["as_requested"], true, "{trial}");
+            told.push((rows, machine["value"].as_str().expect("a board").to_owned()));
+        }
+    }
+    told.sort();
+    let each = |rows, board: &str| [(rows, board.to_owned()), (rows, board.to_owned())];
+    assert_eq!(told, [1500, 20_000].map(|rows| [each(rows, "microvm"), each(rows, "pc")]).concat().concat());
+}
+
+#[test]
+fn a_board_of_another_processor_does_the_same_work() {
+    let lab = Lab::new();
+    let available = kizami_environments::find("qemu").expect("it is in the list").available();
+    if let Err(why) = available {
+        return skipped(&format!("kizami: an arm64 board in qemu: {why}"));
+    }
+    let before = Left::now();
+    let run = ["run", "syscall", "wakeup", "--wait", "--environment", "qemu", "--set", "machine=virt", "--trials", "2"];
+    let sizes = ["--set", "samples=2000", "--set", "batch=1", "--set", "cycles=30", "--set", "vm_cpus=2"];
+    let ended = lab.kizami(&[&run[..], &sizes].concat());
+    before.again();
+    if ended.said().contains("./x setup arm64") {
+        return skipped("kizami: an arm64 board in qemu: ./x setup arm64 brings what it takes");
+    }
+    ended.succeeded();
+    let recording = recorded(&lab.recording());
+    let series = series_in(&recording, "qemu");
+    assert_eq!(series.len(), 2, "{recording}");
+    for series in series {
+        assert_eq!(series["emulated"], true, "{series}");
+        let rows = if series["workload"] == "syscall" { 2000 } else { 30 };
+        for trial in series["trials"].as_array().expect("trials") {
+            assert_eq!((&trial["outcome"], &trial["rows"]), (&"complete".into(), &rows.into()), "{trial}");
+            for (name, value) in [("machine", "virt"), ("vm_kernel", "cloud"), ("vm_cpus", "2"), ("accel", "tcg")] {
+                assert_eq!(trial["effective"][name]["value"], value, "{trial}");
+            }
+            let kernel = trial["effective"]["kernel"]["value"].as_str().expect("a release");
+            assert!(kernel.ends_with("-arm64"), "{kernel}");
+        }
+    }
 }
 
 /// How many guests are killed in a test, each at another moment; `KIZAMI_KILLS` says another number.

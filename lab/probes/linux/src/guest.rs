@@ -18,11 +18,12 @@ use std::time::Duration;
 
 use kizami_protocol::frames::{Decoder, Encoder, Received};
 use kizami_protocol::{ARENA_FD, Arena, FromGuest, PartSize, Report, Request, ToGuest, VERSION, ending};
-use kizami_settings::{Root, mounts};
+use kizami_settings::Root;
 use kizami_workloads::clock_ns;
 
 use crate::domain;
-use crate::line::{self, device, open_both, text};
+use crate::facts;
+use crate::line::{self, device, open_both};
 
 /// The name that the lab gives to its port.
 const PORT: &str = "kizami";
@@ -301,25 +302,10 @@ fn shared_memory() -> Option<PathBuf> {
 
 fn hello(shared: bool, agent: i64) -> FromGuest {
     let mut facts = kizami_settings::host::describe(&Root::machine());
-    for (name, file) in [("machine", "/sys/class/dmi/id/product_name"), ("command_line", "/proc/cmdline")] {
-        facts.insert(name.to_owned(), text(Path::new(file)));
-    }
-    facts.extend(about_files());
+    facts.extend(facts::of_guest(SCRATCH));
     let init = std::env::var(INIT_BEGAN).ok().and_then(|text| text.parse().ok());
     let (version, cpus) = (VERSION, kizami_settings::cpus::allowed());
     FromGuest::Hello { version, cpus, shared, facts, init, agent, now: clock_ns() as i64 }
-}
-
-/// The file system under the files of the work, and, where that is on a device, how the kernel sees the cache of it: `write back` is
-/// one that has to be flushed.
-fn about_files() -> Vec<(String, String)> {
-    let table = text(Path::new("/proc/self/mountinfo"));
-    let Some(mount) = mounts::under(&table, SCRATCH) else { return Vec::new() };
-    let mut facts = vec![("files_system", mount.kind.to_owned()), ("files_source", mount.source.to_owned())];
-    if let Some(device) = mount.source.strip_prefix("/dev/") {
-        facts.push(("write_cache", text(&Path::new("/sys/block").join(device).join("queue/write_cache"))));
-    }
-    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// The guest has no clock of its own that is right.

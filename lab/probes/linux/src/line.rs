@@ -19,11 +19,18 @@ pub fn port(name: &str) -> Result<Option<File>, String> {
     // A port appears a moment after its device.
     let begun = Instant::now();
     let mut path = named();
-    while path.is_none() && device(&["0x1003", "0x1043"]).is_some() && begun.elapsed() < PORT_PATIENCE {
+    while path.is_none() && has_console() && begun.elapsed() < PORT_PATIENCE {
         thread::sleep(Duration::from_millis(2));
         path = named();
     }
     path.map(|path| open(&path)).transpose()
+}
+
+/// Whether virtio has a console, on whatever bus.
+fn has_console() -> bool {
+    const CONSOLE: &str = "0x0003";
+    let devices = fs::read_dir("/sys/bus/virtio/devices").into_iter().flatten().flatten();
+    devices.map(|entry| entry.path()).any(|path| text(&path.join("device")) == CONSOLE)
 }
 
 /// Opens a port or a line, which is told to change no byte if it is a terminal.

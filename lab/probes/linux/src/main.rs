@@ -6,6 +6,7 @@
 //! `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
 
 mod domain;
+mod facts;
 mod guest;
 mod keep;
 mod line;

@@ -11,7 +11,8 @@ use kizami_protocol::{Arena, PartSize, Request, ToGuest};
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
-use super::super::guest::kernel_package;
+use super::super::board::AMD64;
+use super::super::kernels::Flavour;
 use super::super::session::InGuest;
 use super::boot::{Domain, Machine, PACKAGE, PROGRAM, REGION, region};
 use super::image::Packages;
@@ -113,7 +114,7 @@ impl Environment for Xen {
     fn available(&self) -> Result<(), String> {
         locate::program(PROGRAM, PACKAGE)?;
         Packages::find()?;
-        kernel_package()?;
+        Flavour::Cloud.package(&AMD64)?;
         locate::ours(LINUX_PROBE).map(drop)
     }
 

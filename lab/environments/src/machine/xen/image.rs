@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Pack, Plan, Recipe, Root};
 
-use super::super::guest::{Guest, INIT, KERNELS, kernel_package};
+use super::super::board::{AMD64, Board, INIT};
+use super::super::guest::Guest;
 use super::super::kept::kept;
+use super::super::kernels::{self, Flavour};
 use super::unpacked;
 use crate::error::Error;
 use crate::locate::{self, LINUX_PROBE};
@@ -46,7 +48,7 @@ pub(super) struct Packages {
 impl Packages {
     pub(super) fn find() -> Result<Self, String> {
         let missing = |what: &str| format!("there is no {what}: ./x setup environments fetches Debian's");
-        let folder = locate::folder(KERNELS).map(|folder| folder.join(PACKAGES)).ok_or_else(|| missing("Xen"))?;
+        let folder = locate::folder(kernels::FOLDER).map(|folder| folder.join(PACKAGES)).ok_or_else(|| missing("Xen"))?;
         let entries = fs::read_dir(&folder).map_err(|_| missing("Xen"))?.flatten().map(|entry| entry.path());
         let mut packages: Vec<_> = entries.filter(|path| path.extension().is_some_and(|e| e == "deb")).collect();
         packages.sort();
@@ -58,9 +60,7 @@ impl Packages {
                 return Err(missing(what));
             }
         }
-        let (kernels, others) = packages.into_iter().partition::<Vec<_>, _>(|path| is(path, "linux-image-"));
-        let kernel = kernels.into_iter().next_back().ok_or_else(|| missing("kernel for Xen's first domain"))?;
-        Ok(Self { kernel, others })
+        Ok(Self { kernel: Flavour::Ordinary.package(&AMD64)?, others: packages })
     }
 
     /// The version of Xen, as its package names it.
@@ -74,7 +74,8 @@ impl Packages {
     pub(super) fn image(&self) -> Result<PathBuf, Error> {
         let [init, probe] = [INIT, LINUX_PROBE].map(locate::ours);
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
-        let guest = Guest::of(&kernel_package().map_err(Error::Unusable)?, false)?;
+        let cloud = Flavour::Cloud.package(&AMD64).map_err(Error::Unusable)?;
+        let guest = Guest::of(&cloud, Board::asked(None), false)?;
         // The folder of the guest tells what is in it, and a package's name its version.
         let names: Vec<_> = self.others.iter().chain([&self.kernel]).map(|path| path.file_name()).collect();
         let programs =

@@ -1,0 +1,42 @@
+//! What a guest tells of itself beside what describes any machine: which board it is on, with what its kernel was started, and where
+//! its files lie.
+
+use std::fs;
+use std::path::Path;
+
+use kizami_settings::mounts;
+
+use crate::line::text;
+
+/// Names and values, for files of the work in `scratch`.
+pub fn of_guest(scratch: &str) -> Vec<(String, String)> {
+    let mut facts = vec![("machine", machine()), ("command_line", text(Path::new("/proc/cmdline")))];
+    facts.extend(about_files(scratch));
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The file system under the files of the work, and, where that is on a device, how the kernel sees the cache of it: `write back` is
+/// one that has to be flushed.
+fn about_files(scratch: &str) -> Vec<(&'static str, String)> {
+    let table = text(Path::new("/proc/self/mountinfo"));
+    let Some(mount) = mounts::under(&table, scratch) else { return Vec::new() };
+    let mut facts = vec![("files_system", mount.kind.to_owned()), ("files_source", mount.source.to_owned())];
+    if let Some(device) = mount.source.strip_prefix("/dev/") {
+        facts.push(("write_cache", text(&Path::new("/sys/block").join(device).join("queue/write_cache"))));
+    }
+    facts
+}
+
+/// What shows which machine this is: what its firmware or its device tree calls it, or else the virtio devices that stand there
+/// without a bus.
+fn machine() -> String {
+    let named = ["/sys/class/dmi/id/product_name", "/proc/device-tree/compatible"].map(|file| text(Path::new(file)));
+    if let Some(name) = named.into_iter().find(|name| !name.is_empty()) {
+        return name.replace('\0', " ").trim().to_owned();
+    }
+    // Beside the devices there are files of the driver's own. A device is named by its kind and a number: `LNRO0005:17`.
+    let entries = fs::read_dir("/sys/bus/platform/drivers/virtio-mmio").into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let devices: Vec<_> = names.filter(|name| name.contains(':')).collect();
+    if devices.is_empty() { String::new() } else { format!("virtio devices {}", devices.join(", ")) }
+}
