@@ -12,7 +12,7 @@ pub(super) struct Architecture {
     /// As Debian calls it.
     pub name: &'static str,
     /// As Rust calls it.
-    rust: &'static str,
+    pub rust: &'static str,
     /// QEMU, and its package.
     pub program: &'static str,
     pub package: &'static str,
