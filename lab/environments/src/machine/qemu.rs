@@ -332,12 +332,12 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
     // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is. Nor
     // can it measure well how fast that runs: it is the host's, or counts nanoseconds where instructions are the clock. That the
     // kernel would measure again a second after its start, against a clock of the board (HPET, PM timer), with another result at
-    // each boot: it is given none.
+    // each boot: it is given none. And an emulator that waits for its turn looks to a kernel as if the timer did not tick.
     let khz = if counts.is_some() { Some(1_000_000) } else { ticks::khz() };
     let khz = khz.map(|khz| format!("tsc_early_khz={khz}")).unwrap_or_default();
     let (clock, khz) = match (accelerator, of.told_its_clock, counts) {
-        ("tcg", true, Some(_)) => ("tsc=reliable hpet=disable pmtmr=0", khz.as_str()),
-        ("tcg", true, None) => ("tsc=reliable", khz.as_str()),
+        ("tcg", true, Some(_)) => ("tsc=reliable no_timer_check hpet=disable pmtmr=0", khz.as_str()),
+        ("tcg", true, None) => ("tsc=reliable no_timer_check", khz.as_str()),
         _ => ("", ""),
     };
     let more = asked.get("kernel_args").unwrap_or("");
