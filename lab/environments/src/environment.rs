@@ -55,12 +55,12 @@ pub trait Environment: Sync {
         false
     }
 
-    /// Starts it once, where only that tells whether it works here.
+    /// Starts it once, where only that tells whether it works here; as the first job has it, so that this may go on with it.
     ///
     /// # Errors
     /// A sentence that says what went wrong.
-    fn tried(&self, interrupt: &AtomicBool) -> Result<(), String> {
-        let _ = interrupt;
+    fn tried(&self, first: &Settings, interrupt: &AtomicBool) -> Result<(), String> {
+        let _ = (first, interrupt);
         Ok(())
     }
 

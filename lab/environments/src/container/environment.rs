@@ -106,7 +106,7 @@ impl Environment for Container {
         true
     }
 
-    fn tried(&self, _: &AtomicBool) -> Result<(), String> {
+    fn tried(&self, _: &Settings, _: &AtomicBool) -> Result<(), String> {
         self.tried.get_or_init(|| self.start_once().map_err(|e| e.to_string())).clone()
     }
 

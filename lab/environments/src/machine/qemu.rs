@@ -163,11 +163,14 @@ impl Environment for Qemu {
         true
     }
 
-    fn tried(&self, interrupt: &AtomicBool) -> Result<(), String> {
-        let try_it = || {
-            let mut machines = self.make_room(&Settings::default(), LEAST_REGION, false).map_err(|e| e.to_string())?;
+    fn tried(&self, first: &Settings, interrupt: &AtomicBool) -> Result<(), String> {
+        let boots = |asked: &Settings| {
+            let mut machines = self.make_room(asked, LEAST_REGION, false).map_err(|e| e.to_string())?;
             self.booted(&mut machines, &std::env::temp_dir(), interrupt).map(drop).map_err(|e| e.to_string())
         };
+        // What is wrong with what was asked for is for its series to tell.
+        let (asked, any) = (first.of(Scope::Machine), Settings::default());
+        let try_it = || boots(&asked).or_else(|why| if asked == any { Err(why) } else { boots(&any) });
         self.tried.get_or_init(try_it).clone()
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use kizami_environments::Environment;
-use kizami_settings::Root;
+use kizami_settings::{Root, Settings};
 
 use super::finding::{Finding, Verdict};
 
@@ -18,7 +18,7 @@ fn finding(environment: &dyn Environment, root: &Root, quick: bool) -> Finding {
     if !root.is_machine() {
         return Finding::not_measured(name);
     }
-    let tried = |()| if quick { Ok(()) } else { environment.tried(&AtomicBool::new(false)) };
+    let tried = |()| if quick { Ok(()) } else { environment.tried(&Settings::default(), &AtomicBool::new(false)) };
     let found = environment.available().and_then(tried);
     environment.end();
     match found {

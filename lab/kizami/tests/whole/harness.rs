@@ -14,6 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kizami_protocol::Arena;
+use kizami_settings::Settings;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -460,7 +461,8 @@ pub fn skipped(what: &str) {
 pub fn working_of(test: &str, environments: &[&'static str]) -> Vec<&'static str> {
     let works = |name: &&str| {
         let environment = kizami_environments::find(name).expect("it is in the list");
-        let tried = environment.available().and_then(|()| environment.tried(&AtomicBool::new(false)));
+        let tried =
+            environment.available().and_then(|()| environment.tried(&Settings::default(), &AtomicBool::new(false)));
         environment.end();
         if let Err(why) = &tried {
             skipped(&format!("kizami: {test} in {name}: {why}"));
