@@ -45,6 +45,10 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
         "vm_kernel=rt",
         "--set",
         &format!("kernel_args={WORDS}"),
+        "--set",
+        "samples=300",
+        "--set",
+        "duration=300ms",
     ];
     let ended = lab.kizami(&[&run[..], &set].concat());
     before.again();
