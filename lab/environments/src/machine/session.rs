@@ -227,8 +227,11 @@ impl Session {
         let heard = self.shared.lock().heard;
         match self.quiet.next(heard, Instant::now()) {
             Next::Listen => None,
-            // One that is gone ends the port.
-            Next::Ask => self.say(&ToGuest::AreYouThere {}).err().map(|e| e.to_string()),
+            Next::Ask => {
+                // One that is gone ends its port, and that tells why.
+                let _ = self.say(&ToGuest::AreYouThere {});
+                None
+            }
             Next::GiveUp => {
                 let said = telling(&self.monitor().console());
                 let said = if said.is_empty() { said } else { format!("; it said last: {said}") };
