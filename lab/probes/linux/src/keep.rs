@@ -58,8 +58,7 @@ pub fn main() -> Result<(), String> {
         problems.extend(removed.err().map(|e| format!("could not remove {}: {e}", folder.display())));
     }
     if let Some(name) = &keep.cgroup {
-        let removed = remains::remove_cgroup(name);
-        problems.extend(removed.err().map(|e| format!("could not remove the control group {name}: {e}")));
+        problems.extend(remains::remove_cgroup(name).err());
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
 }

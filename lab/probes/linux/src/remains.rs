@@ -6,12 +6,10 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+
+use kizami_settings::system;
 
 const CGROUPS: &str = "/sys/fs/cgroup";
-/// How long a control group may take until its killed processes are gone.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Kills every process in whose command line `folders` are named, with all that it started: what serves a container outlives a
 /// daemon that was killed, and was told where that daemon's files are.
@@ -58,27 +56,10 @@ fn processes() -> Vec<(u32, u32)> {
 }
 
 /// Removes the control group `name` at the root of every hierarchy, with those in it, after their processes were killed.
-pub fn remove_cgroup(name: &str) -> io::Result<()> {
+pub fn remove_cgroup(name: &str) -> Result<(), String> {
     let hierarchies = fs::read_dir(CGROUPS).into_iter().flatten().flatten().map(|entry| entry.path());
     let groups = hierarchies.chain([CGROUPS.into()]).map(|hierarchy| hierarchy.join(name));
-    groups.filter(|group| group.is_dir()).try_for_each(|group| remove_group(&group))
-}
-
-fn remove_group(group: &Path) -> io::Result<()> {
-    let inner = fs::read_dir(group)?.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    inner.map(|entry| entry.path()).try_for_each(|inner| remove_group(&inner))?;
-    let begun = Instant::now();
-    loop {
-        let processes = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-        processes.lines().filter_map(|line| line.parse().ok()).for_each(kill);
-        match fs::remove_dir(group) {
-            Err(e) if e.raw_os_error() == Some(libc::EBUSY) && begun.elapsed() < PATIENCE => {
-                thread::sleep(Duration::from_millis(2));
-            }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            removed => return removed,
-        }
-    }
+    groups.filter(|group| group.is_dir()).try_for_each(|group| system::remove_cgroup(&group))
 }
 
 /// Removes a folder, after what is mounted in it was taken away.

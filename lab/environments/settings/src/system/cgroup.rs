@@ -74,26 +74,32 @@ impl Cgroup {
     }
 }
 
-/// Ends what is left in the group at `folder` and removes it.
+/// Ends what is left in the group at `folder`, and removes it with the groups in it.
 ///
 /// # Errors
 /// A sentence, when the name is not one of ours or processes do not end.
-pub(crate) fn remove(folder: &Path) -> Result<(), String> {
-    const PATIENCE: Duration = Duration::from_secs(5);
+pub fn remove(folder: &Path) -> Result<(), String> {
     let ours = folder.file_name().and_then(|n| n.to_str()).is_some_and(|n| n.starts_with(PREFIX));
     if !ours {
         return Err(format!("{} is not a control group of ours and is left alone", folder.display()));
     }
+    remove_whole(folder).map_err(|e| format!("the control group {} cannot be removed: {}", folder.display(), words(&e)))
+}
+
+fn remove_whole(folder: &Path) -> io::Result<()> {
+    const PATIENCE: Duration = Duration::from_secs(5);
     let begun = Instant::now();
     loop {
         match fs::remove_dir(folder) {
             Ok(()) => return Ok(()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(e) if begun.elapsed() > PATIENCE => {
-                return Err(format!("the control group {} cannot be removed: {}", folder.display(), words(&e)));
-            }
-            Err(_) => kill_all(folder),
+            Err(e) if begun.elapsed() > PATIENCE => return Err(e),
+            Err(_) => {}
         }
+        let inner = fs::read_dir(folder).into_iter().flatten().flatten();
+        let inner = inner.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        inner.map(|entry| entry.path()).try_for_each(|inner| remove_whole(&inner))?;
+        kill_all(folder);
         thread::sleep(Duration::from_millis(5));
     }
 }

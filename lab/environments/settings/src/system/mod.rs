@@ -15,7 +15,8 @@ use crate::kind::OFF;
 use crate::root::Root;
 use crate::settings::Settings;
 
-pub(crate) use cgroup::{Cgroup, remove as remove_cgroup};
+pub(crate) use cgroup::Cgroup;
+pub use cgroup::remove as remove_cgroup;
 pub use latency::{FILE as LATENCY_FILE, current as current_latency};
 pub(crate) use latency::{Latency, effective as latency};
 pub use limits::{Limits, limits_of, real_time_of_groups};
