@@ -41,6 +41,7 @@ const SOURCES: Sources = sources![
     "src/kizami_report.erl",
     "src/kizami_settings.erl",
     "src/kizami_signal.erl",
+    "src/kizami_start.erl",
     "src/kizami_work.erl",
     "src/kizami_work.ex",
 ];
@@ -101,10 +102,17 @@ impl Environment for Beam {
             command.args(flags.split_whitespace());
         }
         command.args(["-noshell", "-noinput", "-pa"]).arg(&compiled).args(["-pa", elixir.trim()]);
-        command.args(["-s", "kizami_probe", "main", "-extra"]);
-        command.arg(format!("workload={function}"));
-        for (name, value) in keys(job) {
-            command.arg(format!("{name}={value}"));
+        let mut run = |module: &str, arguments: Vec<String>| {
+            command.args(["-s", module, "main", "-extra"]).args(arguments);
+        };
+        match function {
+            // What is measured is the VM itself.
+            "boot" => run("kizami_start", vec![function.to_owned(), place.began.to_string()]),
+            "footprint" => run("kizami_start", vec![function.to_owned()]),
+            _ => {
+                let given = keys(job).into_iter().map(|(name, value)| format!("{name}={value}"));
+                run("kizami_probe", [format!("workload={function}")].into_iter().chain(given).collect());
+            }
         }
         let asked = job.settings.of(Scope::Process);
         if asked.get("lock_memory") == Some("true") {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::harness::{Lab, Left, recorded, series_in, text, working_of};
+use crate::harness::{Lab, Left, recorded, series_in, skipped, text, working_of};
 
 /// The rows of a series by the names of its columns, without their units.
 fn rows(folder: &Path, workload: &str, environment: &str) -> Vec<BTreeMap<String, u64>> {
@@ -23,7 +23,11 @@ fn rows(folder: &Path, workload: &str, environment: &str) -> Vec<BTreeMap<String
 fn a_start_is_told_in_phases_and_what_it_takes_in_bytes() {
     let lab = Lab::new();
     let layers = working_of("starts", &["bwrap", "runc", "docker", "qemu"]);
-    let all = [&["host"], layers.as_slice()].concat();
+    let mut all = [&["host"], layers.as_slice()].concat();
+    match kizami_environments::find("beam").expect("it is in the list").available() {
+        Ok(()) => all.push("beam"),
+        Err(why) => skipped(&format!("kizami: the start of an Erlang VM: {why}")),
+    }
     let before = Left::now();
     let run = ["run", "boot", "footprint", "--wait", "--trials", "2", "--environment", &all.join(",")];
     lab.kizami(&run).succeeded();
@@ -42,7 +46,8 @@ fn a_start_is_told_in_phases_and_what_it_takes_in_bytes() {
             assert_eq!(row["total"], sum, "{environment}: {row:?}");
             assert!(row["monitor"] > 0 && row["probe"] > 0, "{environment}: {row:?}");
             for phase in ["firmware", "kernel", "init"] {
-                assert_eq!(row[phase] > 0, own_kernel, "{environment}: {row:?}");
+                let has_phase = own_kernel || (environment == "beam" && phase == "init");
+                assert_eq!(row[phase] > 0, has_phase, "{environment}: {row:?}");
             }
         }
         for row in rows(&folder, "footprint", environment) {
@@ -50,6 +55,10 @@ fn a_start_is_told_in_phases_and_what_it_takes_in_bytes() {
             assert!(row["host"] >= of_host / 2 && row["guest"] > 64 << 10 && row["disk"] > 1 << 20, "{row:?}");
             if environment == "docker" {
                 assert!(row["host"] > 16 << 20 && row["disk"] > 16 << 20, "the daemon is counted: {row:?}");
+            }
+            // The least of a VM with schedulers and the code of its standard library.
+            if environment == "beam" {
+                assert!(row["host"] > 8 << 20 && row["guest"] > 4 << 20, "{row:?}");
             }
             if own_kernel {
                 assert!(row["host"] > row["guest"] && row["disk"] > 8 << 20, "{row:?}");

@@ -18,14 +18,15 @@ pub static WORKLOAD: Workload = Workload {
             runs its first instruction; of a container and of the host, whose kernel runs already, until the probe does. \
             firmware: until the clock of the machine's kernel begins, so the loader and the unpacking of the kernel are in it. \
             kernel: until its first process begins. init: until the probe begins. probe: from its first instruction to the \
-            sample; it is given the work and the memory in that time. Not in the figure: what serves several starts, such as \
+            sample; it is given the work and the memory in that time. Of an Erlang VM, monitor is until it runs, and init until its \
+            code is loaded. Not in the figure: what serves several starts, such as \
             a daemon, and the making of an image.",
     reference: "",
     params: &[],
     parts: |_, _| vec![part()],
     seconds: |_| 0.1,
     linux: Some(run),
-    beam: None,
+    beam: Some("boot"),
 };
 
 fn part() -> Part {

@@ -23,8 +23,9 @@ pub static WORKLOAD: Workload = Workload {
     about: "Starts a probe that does nothing, and records what that takes, in bytes. host: the memory of every process of this \
             machine that serves the environment (a runtime, a daemon, a monitor, the probe itself), each page that several share \
             counted in parts (PSS). guest: the memory as it is seen from inside: of a machine with a kernel of its own, all that \
-            its kernel does not call available; otherwise the PSS of the probe. disk: the files that those processes have mapped \
-            (programs and their libraries), and of a machine its kernel and its image. Not in the figure: the memory of this \
+            its kernel does not call available; of an Erlang VM, what it has allocated; otherwise the PSS of the probe. disk: the files that those processes have mapped \
+            (programs and their libraries), and of a machine its kernel and its image. Not in the figure: files that are read and not mapped, such as the code of an \
+            Erlang VM, the memory of this \
             machine's kernel (namespaces, page tables, the page cache), and what the lab itself takes.",
     reference: "",
     params: &[],
@@ -34,7 +35,7 @@ pub static WORKLOAD: Workload = Workload {
     },
     seconds: |_| 0.2,
     linux: Some(run),
-    beam: None,
+    beam: Some("footprint"),
 };
 
 fn run(_: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
