@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -46,6 +47,7 @@ pub struct Bench<'a> {
     facts: Vec<(String, f64)>,
     effective: Vec<(String, Effective)>,
     start: Start,
+    peer: Option<SocketAddr>,
     tell: fn(&str, f64),
 }
 
@@ -60,12 +62,27 @@ impl<'a> Bench<'a> {
         let recorders = recorders.into_iter().map(Some).collect();
         let now = clock_ns() as i64;
         let start = Start { began: now, first: now, machine: None };
-        Self { recorders, columns, stop, scratch, facts: Vec::new(), effective: Vec::new(), start, tell: |_, _| {} }
+        Self {
+            recorders,
+            columns,
+            stop,
+            scratch,
+            facts: Vec::new(),
+            effective: Vec::new(),
+            start,
+            peer: None,
+            tell: |_, _| {},
+        }
     }
 
-    /// The same of a probe whose start went so, and which can tell a fact while it works.
-    pub fn of_probe(self, start: Start, tell: fn(&str, f64)) -> Self {
-        Self { start, tell, ..self }
+    /// The same of a probe whose start went so, whose partner outside listens there, and which can tell a fact while it works.
+    pub fn of_probe(self, start: Start, peer: Option<SocketAddr>, tell: fn(&str, f64)) -> Self {
+        Self { start, peer, tell, ..self }
+    }
+
+    /// Where the partner of a workload of the network listens, if it is outside of this environment.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.peer
     }
 
     pub fn start(&self) -> Start {

@@ -374,6 +374,8 @@ const LONG: &[(&str, &[(&str, &str)])] = &[
     ("pipe-rtt", &[("trips", "100_000_000")]),
     ("pipe-rtt", &[("trips", "100_000_000"), ("partner", "thread")]),
     ("fifo-rtt", &[("trips", "100_000_000")]),
+    ("net-rtt", &[("trips", "100_000_000")]),
+    ("net-rtt", &[("trips", "100_000_000"), ("protocol", "udp")]),
     ("fcntl-lock", &[("exchanges", "100_000_000")]),
     ("syscall", &[("samples", "100_000_000"), ("batch", "10_000"), ("op", "open-close")]),
     ("signal", &[("samples", "100_000_000"), ("batch", "10_000"), ("op", "deliver")]),
@@ -449,6 +451,7 @@ fn signal_a_child(signal: libc::c_int) {
 const PARTNERS: &[(&str, &[(&str, &str)])] = &[
     ("pipe-rtt", &[("trips", "100_000_000")]),
     ("fifo-rtt", &[("trips", "100_000_000")]),
+    ("net-rtt", &[("trips", "100_000_000")]),
     ("fcntl-lock", &[("exchanges", "100_000_000")]),
     ("fcntl-lock", &[("exchanges", "100_000_000"), ("order", "lmbench")]),
     ("ctx-ring", &[("samples", "100_000_000")]),

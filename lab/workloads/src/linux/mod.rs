@@ -2,6 +2,7 @@
 
 mod crew;
 mod flow;
+pub mod partner;
 mod via;
 
 use crate::spec::Workload;
@@ -31,6 +32,7 @@ workloads! {
     fib,
     sleep,
     messages,
+    net_rtt,
     tcp,
     udp,
     file,

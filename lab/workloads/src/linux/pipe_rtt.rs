@@ -1,7 +1,7 @@
 //! The round trip of a message between two processes (or threads) over two pipes, and the loop that FIFOs use too.
 
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kizami_recording::Recorder;
@@ -95,22 +95,34 @@ fn echo(via: Via, read: RawFd, write: RawFd, message: &mut [u8]) -> io::Result<(
 
 /// Measures with a partner process over the two pipes or FIFOs.
 pub(super) fn with_process(params: &Params, bench: &mut Bench<'_>, there: Pipe, back: Pipe) -> Result<(), Failure> {
+    let (write, read) = (there.write, back.read);
+    // Only the partner has its ends then, so its death is seen as the end of the input.
+    with_echo(params, bench, vec![there.read, back.write], (write.as_raw_fd(), read.as_raw_fd()))
+}
+
+/// Measures with a partner process that reads from the first descriptor of `others` and writes to the last, while this one writes and
+/// reads those of `own`.
+pub(super) fn with_echo(
+    params: &Params,
+    bench: &mut Bench<'_>,
+    others: Vec<OwnedFd>,
+    own: (RawFd, RawFd),
+) -> Result<(), Failure> {
     let (placed, via) = (placement(params)?, via(params));
     let mut message = vec![0x5a; params.number("size") as usize];
-    let keep = [there.read.as_raw_fd(), back.write.as_raw_fd()];
+    let keep: Vec<RawFd> = others.iter().map(AsRawFd::as_raw_fd).collect();
+    let last = keep.len() as RawFd - 1;
     // SAFETY: the body makes system calls only, into memory that was reserved before; pinning keeps its set on the stack.
     let partner = unsafe {
         Child::fork(&keep, || {
             if let Some((_, cpu)) = placed {
                 cpus::pin(cpu)?;
             }
-            echo(via, 0, 1, &mut message)
+            echo(via, 0, last, &mut message)
         })?
     };
-    // Only the partner has these ends now, so its death is seen as the end of the input.
-    drop((there.read, back.write));
-    let (write, read) = (there.write.as_raw_fd(), back.read.as_raw_fd());
-    let done = measure(params, bench, placed, (write, read), &mut message);
+    drop(others);
+    let done = measure(params, bench, placed, own, &mut message);
     let partners = [partner];
     done?.map_err(|error| child::partner_failed("talk to the partner process", error, &partners))
 }
@@ -144,7 +156,7 @@ fn with_thread(params: &Params, bench: &mut Bench<'_>, there: Pipe, back: Pipe) 
 }
 
 /// This side: pins itself, makes one round trip (which also says that the partner is there, and pinned), and measures.
-fn measure(
+pub(super) fn measure(
     params: &Params,
     bench: &mut Bench<'_>,
     placed: Option<(usize, usize)>,

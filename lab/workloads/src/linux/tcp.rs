@@ -1,6 +1,6 @@
-//! TCP throughput over loopback, measured at either end.
+//! TCP throughput over loopback or a link out of the environment, measured at either end.
 //!
-//! The measuring process has one end of a connection, a forked partner the other. A row is the time between two clock
+//! The measuring process has one end of a connection, a partner the other: a forked process, or one outside. A row is the time between two clock
 //! readings, with the bytes that went through the measuring process's end in between. A row ends at the first reading
 //! at which at least `report` bytes have gone, so it holds up to a call's worth more. A stream that ends before has one
 //! row, of all its bytes. One clock reading a call of `chunk` bytes costs far less than the call itself.
@@ -16,7 +16,7 @@
 //! sent.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -24,7 +24,8 @@ use kizami_recording::Recorder;
 use kizami_recording::folder::Unit;
 
 use crate::os::memory::{PageAligned, Shared, touch_stack};
-use crate::os::net::{self, STALL, SocketBuffer};
+use crate::os::net::{self, PATIENCE, STALL, SocketBuffer};
+use crate::os::outside::{Outside, Task};
 use crate::os::child::Child;
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
@@ -32,8 +33,8 @@ use crate::spec::{Kind, Param, Params, Part, Workload};
 pub static WORKLOAD: Workload = Workload {
     name: "tcp",
     title: "TCP throughput",
-    about: "A process sends to another over one TCP connection on 127.0.0.1, in calls of `chunk` bytes, as fast as both \
-            can, for `duration` or until `total` bytes. A row is the time that `report` bytes took at the measuring \
+    about: "A process sends to another over one TCP connection on 127.0.0.1, or out of the environment where it has a link \
+            (network=link), in calls of `chunk` bytes, as fast as both can, for `duration` or until `total` bytes. A row is the time that `report` bytes took at the measuring \
             end. The throughput of the trial is the fact bits_per_second: all bytes, over the time from the first call \
             until the receiver had the last of them. Loopback involves no wire: it shows what the network code and the \
             copies cost.",
@@ -85,11 +86,11 @@ pub static WORKLOAD: Workload = Workload {
     beam: None,
 };
 
-/// What the two processes tell each other beside the stream.
+/// What two processes, or two threads of a partner, tell each other beside the stream.
 #[derive(Debug, Default)]
-struct Talk {
+pub(super) struct Talk {
     /// Tells the partner to send no more.
-    enough: AtomicBool,
+    pub(super) enough: AtomicBool,
     /// What went through the partner's end; final once `done`.
     bytes: AtomicU64,
     /// The buffer of the partner's socket at the end, 0 if that is not known; final once `done`.
@@ -104,15 +105,43 @@ impl Talk {
         self.buffer.store(buffer.unwrap_or(0), Ordering::Relaxed);
         self.done.store(true, Ordering::Release);
     }
+
+    /// What went through the partner's end, and its buffer.
+    pub(super) fn counted(&self) -> (u64, u64) {
+        (self.bytes.load(Ordering::Relaxed), self.buffer.load(Ordering::Relaxed))
+    }
 }
 
-/// How far a stream goes, and how it is cut and received.
+/// How far a stream goes, and how it is cut, sent and received.
 struct Plan {
     total: u64,
     duration: u64,
     report: u64,
+    chunk: usize,
     /// Whether the receiver waits with poll().
     polls: bool,
+    /// Whether the measuring process sends.
+    sends: bool,
+    /// Of the sockets' buffers; 0 lets TCP make them grow.
+    buffer: u64,
+}
+
+impl Plan {
+    fn own_buffer(&self) -> SocketBuffer {
+        if self.sends { SocketBuffer::Send } else { SocketBuffer::Receive }
+    }
+
+    fn others_buffer(&self) -> SocketBuffer {
+        if self.sends { SocketBuffer::Receive } else { SocketBuffer::Send }
+    }
+
+    fn set_buffers(&self, socket: &TcpStream) -> Result<(), Failure> {
+        if self.buffer > 0 {
+            SocketBuffer::Send.set(socket, self.buffer)?;
+            SocketBuffer::Receive.set(socket, self.buffer)?;
+        }
+        Ok(())
+    }
 }
 
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
@@ -121,67 +150,45 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         total: params.number("total"),
         duration: params.number("duration"),
         report: params.number("report"),
+        chunk: params.number("chunk") as usize,
         polls: params.choice("wait") == "poll",
+        sends: params.choice("direction") == "send",
+        buffer: params.number("buffer"),
     };
-    let chunk = params.number("chunk") as usize;
-    let sends = params.choice("direction") == "send";
-    let asked = params.number("buffer");
-    let (mut own, other) = net::tcp_pair()?;
-    for socket in [&own, &other].into_iter().filter(|_| asked > 0) {
-        SocketBuffer::Send.set(socket, asked)?;
-        SocketBuffer::Receive.set(socket, asked)?;
-    }
-    let talk = Shared::<Talk>::new()?;
-    let (own_is, other_is) =
-        if sends { (SocketBuffer::Send, SocketBuffer::Receive) } else { (SocketBuffer::Receive, SocketBuffer::Send) };
-    let buffers_before = [own_is.of(&own), other_is.of(&other)];
-    let mut others_buffer = PageAligned::new(chunk, 0x5A)?;
-    // SAFETY: the partner makes system calls on a socket and a buffer that exist already, and computes.
-    let partner = unsafe {
-        Child::fork(&[other.as_raw_fd()], || {
-            if sends {
-                drain(&mut net::as_first(), plan.polls, &mut others_buffer, &talk)
-            } else {
-                pour(&mut net::as_first(), &others_buffer, plan.total, &talk)
-            }
-        })
-    }?;
-    drop(other);
-    drop(others_buffer);
-    // Written after the fork, so that its pages are there and this process's alone.
-    let mut buffer = PageAligned::new(chunk, 0x5A)?;
+    let (mut own, partner) = match bench.peer() {
+        None => Partner::forked(&plan)?,
+        Some(peer) => Partner::outside(&plan, peer)?,
+    };
+    let own_is = plan.own_buffer();
+    let own_before = own_is.of(&own);
+    // Written after a fork, so that its pages are there and this process's alone.
+    let mut buffer = PageAligned::new(plan.chunk, 0x5A)?;
     touch_stack();
 
     let result = bench.window(|bench| {
-        if sends {
+        if plan.sends {
             let stream = send(&mut own, &buffer, &plan, bench, &mut recorder)?;
             Ok(Stream { last: finish(&mut own)?, ..stream })
         } else {
-            receive(&mut own, &mut buffer, &plan, &talk, bench, &mut recorder)
+            receive(&mut own, &mut buffer, &plan, &partner, bench, &mut recorder)
         }
     });
-    let died = || partner.ended().map(|ending| format!("the partner process {ending}"));
-    let stream = result.map_err(|failure: Failure| match (failure, died()) {
+    let stream = result.map_err(|failure: Failure| match (failure, partner.died()) {
         (Failure::Os { doing, source }, Some(ending)) => {
             Failure::Impossible(format!("could not {doing}: {source}; {ending}"))
         }
         (failure, _) => failure,
     })?;
-    if !talk.done.load(Ordering::Acquire) {
-        let why = died().unwrap_or_else(|| "the partner process closed the connection".into());
-        return Err(Failure::Impossible(format!("the stream was cut off: {why}")));
-    }
     net::say_tcp(bench, &own);
-    let others_after = Ok(talk.buffer.load(Ordering::Relaxed)).and_then(|bytes| match bytes {
+    own_is.say(bench, plan.buffer, own_before, own_is.of(&own));
+    let [arrived, before, after] = partner.counted()?;
+    let known = |bytes| match bytes {
         0 => Err(std::io::Error::other("the partner could not")),
         bytes => Ok(bytes),
-    });
-    let [own_before, other_before] = buffers_before;
-    own_is.say(bench, asked, own_before, own_is.of(&own));
-    other_is.say(bench, asked, other_before, others_after);
-    let arrived = talk.bytes.load(Ordering::Relaxed);
+    };
+    plan.others_buffer().say(bench, plan.buffer, known(before), known(after));
     if arrived != stream.bytes {
-        let (one, other) = if sends { (stream.bytes, arrived) } else { (arrived, stream.bytes) };
+        let (one, other) = if plan.sends { (stream.bytes, arrived) } else { (arrived, stream.bytes) };
         return Err(Failure::Impossible(format!("{one} bytes were sent and {other} arrived")));
     }
     if stream.bytes == 0 && !bench.stopped() {
@@ -194,6 +201,79 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         bench.fact("bits_per_second", stream.bytes as f64 * 8.0 / seconds);
     }
     Ok(())
+}
+
+/// Whoever has the other end of the connection.
+enum Partner {
+    Forked { child: Child, talk: Shared<Talk>, before: u64 },
+    Outside(Outside),
+}
+
+impl Partner {
+    /// A process of this environment, over loopback; and this process's end.
+    fn forked(plan: &Plan) -> Result<(TcpStream, Self), Failure> {
+        let (own, other) = net::tcp_pair()?;
+        plan.set_buffers(&own)?;
+        plan.set_buffers(&other)?;
+        let before = plan.others_buffer().of(&other).unwrap_or(0);
+        let talk = Shared::<Talk>::new()?;
+        let mut buffer = PageAligned::new(plan.chunk, 0x5A)?;
+        // SAFETY: the partner makes system calls on a socket and a buffer that exist already, and computes.
+        let child = unsafe {
+            Child::fork(&[other.as_raw_fd()], || {
+                if plan.sends {
+                    drain(&mut net::as_first(), plan.polls, &mut buffer, &talk)
+                } else {
+                    pour(&mut net::as_first(), &buffer, plan.total, &talk)
+                }
+            })
+        }?;
+        Ok((own, Self::Forked { child, talk, before }))
+    }
+
+    /// A partner outside of this environment, at `peer`.
+    fn outside(plan: &Plan, peer: SocketAddr) -> Result<(TcpStream, Self), Failure> {
+        let &Plan { total, chunk, polls, buffer, .. } = plan;
+        let task = if plan.sends { Task::Drain { chunk, polls, buffer } } else { Task::Pour { chunk, total, buffer } };
+        let outside = Outside::ask(peer, task)?;
+        let own = outside.stream(PATIENCE)?;
+        plan.set_buffers(&own)?;
+        Ok((own, Self::Outside(outside)))
+    }
+
+    /// It should send no more.
+    fn enough(&self) {
+        match self {
+            Self::Forked { talk, .. } => talk.enough.store(true, Ordering::Relaxed),
+            Self::Outside(outside) => outside.enough(),
+        }
+    }
+
+    /// How it ended, if it is a process that has.
+    fn died(&self) -> Option<String> {
+        match self {
+            Self::Forked { child, .. } => child.ended().map(|ending| format!("the partner process {ending}")),
+            Self::Outside(_) => None,
+        }
+    }
+
+    /// The bytes that went through its end, and its buffer before and after; 0 if that is not known.
+    fn counted(self) -> Result<[u64; 3], Failure> {
+        match self {
+            Self::Outside(outside) => {
+                let counted = outside.counted(3)?;
+                Ok([counted[0], counted[1], counted[2]])
+            }
+            Self::Forked { ref talk, before, .. } if talk.done.load(Ordering::Acquire) => {
+                let (bytes, after) = talk.counted();
+                Ok([bytes, before, after])
+            }
+            forked => {
+                let why = forked.died().unwrap_or_else(|| "the partner process closed the connection".into());
+                Err(Failure::Impossible(format!("the stream was cut off: {why}")))
+            }
+        }
+    }
 }
 
 /// What went through the measuring end.
@@ -254,7 +334,7 @@ fn send(
                 rows.moved(sent as u64, now);
             }
             Err(e) if net::is_pause(&e) => stalled(now - stream.last)?,
-            Err(source) => return Err(Failure::Os { doing: "send to the partner process".into(), source }),
+            Err(source) => return Err(Failure::Os { doing: "send to the partner".into(), source }),
         }
         if now - begin >= plan.duration {
             break;
@@ -268,7 +348,7 @@ fn receive(
     own: &mut TcpStream,
     buffer: &mut [u8],
     plan: &Plan,
-    talk: &Talk,
+    partner: &Partner,
     bench: &Bench<'_>,
     recorder: &mut Recorder<'_>,
 ) -> Result<Stream, Failure> {
@@ -276,7 +356,7 @@ fn receive(
     let mut stream = Stream { begin, bytes: 0, last: begin };
     let mut rows = Rows { recorder, report: plan.report, since: begin, bytes: 0 };
     // The partner sends only now, and what is still under way when the time is over is received and counted.
-    own.write_all(&[1]).map_err(|source| Failure::Os { doing: "tell the partner process to begin".into(), source })?;
+    own.write_all(&[1]).map_err(|source| Failure::Os { doing: "tell the partner to begin".into(), source })?;
     loop {
         if plan.polls {
             net::wait_to_read(own);
@@ -291,10 +371,10 @@ fn receive(
                 rows.moved(received as u64, now);
             }
             Err(e) if net::is_pause(&e) => stalled(now - stream.last)?,
-            Err(source) => return Err(Failure::Os { doing: "receive from the partner process".into(), source }),
+            Err(source) => return Err(Failure::Os { doing: "receive from the partner".into(), source }),
         }
         if now - begin >= plan.duration || bench.stopped() {
-            talk.enough.store(true, Ordering::Relaxed);
+            partner.enough();
         }
     }
     rows.end(&stream);
@@ -310,7 +390,7 @@ fn finish(own: &mut TcpStream) -> Result<u64, Failure> {
         match own.read(&mut [0]) {
             Ok(_) => return Ok(clock_ns()),
             Err(e) if net::is_pause(&e) => stalled(clock_ns() - since)?,
-            Err(source) => return Err(Failure::Os { doing: "wait for the partner process's count".into(), source }),
+            Err(source) => return Err(Failure::Os { doing: "wait for the partner's count".into(), source }),
         }
     }
 }
@@ -323,7 +403,7 @@ fn stalled(ns: u64) -> Result<(), Failure> {
 }
 
 /// The partner that receives.
-fn drain(socket: &mut TcpStream, polls: bool, buffer: &mut [u8], talk: &Talk) -> std::io::Result<()> {
+pub(super) fn drain(socket: &mut TcpStream, polls: bool, buffer: &mut [u8], talk: &Talk) -> std::io::Result<()> {
     let mut bytes = 0;
     loop {
         if polls {
@@ -341,7 +421,7 @@ fn drain(socket: &mut TcpStream, polls: bool, buffer: &mut [u8], talk: &Talk) ->
 }
 
 /// The partner that sends.
-fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::io::Result<()> {
+pub(super) fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::io::Result<()> {
     loop {
         match socket.read(&mut [0]) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),

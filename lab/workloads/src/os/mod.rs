@@ -7,5 +7,6 @@ pub(crate) mod child;
 pub(crate) mod cpus;
 pub(crate) mod memory;
 pub(crate) mod net;
+pub(crate) mod outside;
 pub(crate) mod sys;
 pub(crate) mod watch;

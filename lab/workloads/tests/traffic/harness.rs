@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
@@ -89,6 +90,17 @@ static OBSERVED: Mutex<Option<&'static Progress>> = Mutex::new(None);
 
 /// Runs a trial as a probe does, and checks that it leaves no process behind.
 pub fn trial_in(folder: &Path, stop: &AtomicBool, workload: &str, given: &[(&str, &str)]) -> Trial {
+    trial_with(None, folder, stop, workload, given)
+}
+
+/// The same with a partner outside, at that address.
+fn trial_with(
+    partner: Option<SocketAddr>,
+    folder: &Path,
+    stop: &AtomicBool,
+    workload: &str,
+    given: &[(&str, &str)],
+) -> Trial {
     let (workload, params) = params(workload, given);
     let parts = (workload.parts)(&params, &Machine { cpus: vec![0] });
     let progress: &'static [Progress] = shared(parts.len(), Progress::default);
@@ -97,8 +109,9 @@ pub fn trial_in(folder: &Path, stop: &AtomicBool, workload: &str, given: &[(&str
     let memory = parts.iter().zip(&mut cells).zip(progress);
     let recorders =
         memory.map(|((part, cells), progress)| Recorder::new(cells, part.columns.len(), progress)).collect();
-    let mut bench =
-        Bench::new(recorders, parts.iter().map(kizami_workloads::Part::column_names).collect(), stop, folder);
+    let bench = Bench::new(recorders, parts.iter().map(kizami_workloads::Part::column_names).collect(), stop, folder);
+    let start = bench.start();
+    let mut bench = bench.of_probe(start, partner, |_, _| {});
     let failure = (workload.linux.expect("a Linux workload"))(&params, &mut bench).err().map(|e| e.to_string());
     let facts = bench.facts().iter().cloned().collect();
     let effective = bench.effective_settings().iter();
@@ -117,6 +130,20 @@ pub fn trial(workload: &str, given: &[(&str, &str)]) -> Trial {
     let trial = trial_in(&folder.0, &AtomicBool::new(false), workload, given);
     assert_eq!(folder.files(), 0, "files were left behind");
     trial
+}
+
+/// A trial with a partner outside: on a thread of this process, so that what it allocates is counted too.
+pub fn trial_outside(workload: &str, given: &[(&str, &str)]) -> Trial {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let at = listener.local_addr().expect("its address");
+    std::thread::spawn(move || kizami_workloads::linux::partner::serve(&listener));
+    trial_at(at, workload, given)
+}
+
+/// The same where the partner is, or should be, at an address.
+pub fn trial_at(partner: SocketAddr, workload: &str, given: &[(&str, &str)]) -> Trial {
+    let folder = Folder::new();
+    trial_with(Some(partner), &folder.0, &AtomicBool::new(false), workload, given)
 }
 
 pub fn no_children() {

@@ -1,6 +1,9 @@
 //! The workloads TCP and UDP.
 
-use super::harness::{trial, without_its_partner};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+
+use super::harness::{trial, trial_at, trial_outside, without_its_partner};
 
 pub fn every_byte_of_a_tcp_stream_arrives() {
     for (direction, wait) in [("send", "read"), ("receive", "read"), ("send", "poll"), ("receive", "poll")] {
@@ -89,4 +92,63 @@ pub fn more_than_can_be_sent_by_udp_is_offered_and_shows() {
 pub fn a_udp_receiver_that_dies_is_a_failure_and_not_a_hang() {
     let failure = without_its_partner("udp", &[("duration", "3600s"), ("rate", "1Mbit")]).failure.expect("a failure");
     assert!(failure.contains("killed by signal 9"), "{failure}");
+}
+
+pub fn messages_come_back_over_tcp_and_udp() {
+    for given in [
+        &[("protocol", "tcp"), ("trips", "200")][..],
+        &[("protocol", "udp"), ("trips", "200")],
+        &[("protocol", "tcp"), ("trips", "50"), ("size", "65507B")],
+        &[("protocol", "udp"), ("trips", "50"), ("size", "65507B"), ("placement", "same-cpu")],
+    ] {
+        let trial = trial("net-rtt", given).went_well();
+        assert_eq!(trial.column("", "time").len().to_string(), given[1].1, "{given:?}");
+    }
+}
+
+pub fn the_other_half_of_a_workload_can_be_done_outside() {
+    for protocol in ["tcp", "udp"] {
+        let trial = trial_outside("net-rtt", &[("protocol", protocol), ("trips", "100"), ("size", "1000B")]);
+        assert_eq!((trial.failure.as_deref(), trial.part("").len()), (None, 100), "{protocol}");
+        // One is made before.
+        assert_eq!(trial.fact("answered"), 101.0);
+    }
+    for direction in ["send", "receive"] {
+        let given = [("direction", direction), ("total", "33000000B"), ("duration", "60s"), ("buffer", "32KiB")];
+        let trial = trial_outside("tcp", &given);
+        assert_eq!((trial.failure.as_deref(), trial.fact("total_bytes")), (None, 33e6), "{direction}");
+        for buffer in ["send_buffer", "receive_buffer"] {
+            assert_eq!(trial.effective[buffer], ("65536 B".into(), true), "{direction}, {buffer}");
+        }
+        let trial = trial_outside("tcp", &[("direction", direction), ("duration", "200ms")]);
+        assert!(trial.failure.is_none() && trial.fact("total_bytes") > 0.0, "{:?}", trial.failure);
+    }
+    let trial = trial_outside("udp", &[("rate", "8Mbit"), ("duration", "450ms"), ("size", "1000B")]);
+    assert_eq!(trial.failure, None);
+    let [sent, received, lost] = ["sent", "received", "lost"].map(|name| trial.column("", name).iter().sum::<u64>());
+    assert!(received > 0 && (1..=451).contains(&sent), "{received} of {sent}");
+    assert_eq!((trial.part("").len(), received + lost), (5, sent));
+    assert_eq!(trial.fact("received"), received as f64);
+
+    let placed = trial_outside("net-rtt", &[("placement", "same-cpu"), ("trips", "10")]);
+    assert!(placed.failure.is_some_and(|why| why.contains("the partner is outside")));
+}
+
+pub fn a_partner_outside_that_is_not_there_or_says_something_else_is_a_failure() {
+    let taken = TcpListener::bind(("127.0.0.1", 0)).expect("a port").local_addr().expect("its address");
+    let why = trial_at(taken, "net-rtt", &[("trips", "10")]).failure.expect("nobody is there");
+    assert!(why.contains("reach the partner outside") && why.contains(&taken.to_string()), "{why}");
+
+    for answer in ["refused: it is late\n", "99999999\n", "no", ""] {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let at = listener.local_addr().expect("its address");
+        let thread = std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().expect("it is asked");
+            BufReader::new(connection.try_clone().expect("a copy")).read_line(&mut String::new()).expect("a task");
+            connection.write_all(answer.as_bytes()).expect("it listens");
+        });
+        let why = trial_at(at, "tcp", &[("duration", "100ms")]).failure.expect("no answer");
+        thread.join().expect("it ends");
+        assert!(why.contains("the partner outside"), "{answer:?}: {why}");
+    }
 }

@@ -1,4 +1,4 @@
-//! UDP throughput and loss over loopback at one offered rate.
+//! UDP throughput and loss at one offered rate, over loopback or a link out of the environment.
 //!
 //! Every datagram carries its sequence number, the interval in which it was sent and the time. Send times are planned
 //! ahead, one every `size * 8 / rate` seconds from a common start: a sender that was held up catches up in a burst, so
@@ -7,14 +7,14 @@
 //! the sender never waits and falls behind the plan; both the offered rate and the number of sent datagrams are
 //! recorded.
 //!
-//! The receiver, a forked partner, counts by sequence number, for the interval that each datagram names as its own: a
+//! The receiver, a forked partner or one outside, counts by sequence number, for the interval that each datagram names as its own: a
 //! number seen before is a duplicate, one below the highest is reordered. A row is judged 200 ms after its interval has
 //! ended: a datagram that is missing then is lost, and one that arrives still later is counted as late. So `sent =
 //! received + lost` in every row, and the totals are the sums of the rows.
 
 mod receiver;
 
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 
@@ -22,18 +22,19 @@ use kizami_recording::Recorder;
 use kizami_recording::folder::Unit;
 
 use crate::os::memory::{Shared, SharedSlice, touch_stack};
-use crate::os::net::{self, SocketBuffer};
+use crate::os::net::{self, PATIENCE, SocketBuffer};
+use crate::os::outside::{Outside, Task};
 use crate::os::child::Child;
 use crate::os::sys::{self};
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
-use receiver::{Counts, Seen, Talk, receive};
+pub(super) use receiver::{Counts, Seen, Talk, receive, written};
 
 pub static WORKLOAD: Workload = Workload {
     name: "udp",
     title: "UDP throughput and loss",
-    about: "Sends datagrams of `size` bytes to another process over UDP on 127.0.0.1, at planned times that make `rate`, \
-            for `duration`. The receiver counts by sequence number. A row is an interval of `report`: its length, the \
+    about: "Sends datagrams of `size` bytes to another process over UDP on 127.0.0.1, or out of the environment where it has \
+            a link (network=link), at planned times that make `rate`, for `duration`. The receiver counts by sequence number. A row is an interval of `report`: its length, the \
             rate that was offered, and how many datagrams were sent, received, lost, reordered and duplicated. Data \
             only is counted, as the tools do: headers come on top. A sender that falls behind sends without pause \
             until it has caught up.",
@@ -92,18 +93,16 @@ fn rows(params: &Params) -> u64 {
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
     let plan = Plan::new(params)?;
-    let (own, other) = net::udp_pair()?;
-    SocketBuffer::Send.say_fixed(bench, &own);
-    SocketBuffer::Receive.say_fixed(bench, &other);
     let talk = Shared::<Talk>::new()?;
     let counts = SharedSlice::<Counts>::new(plan.intervals)?;
-    let mut seen = Seen::new(plan.datagrams);
-    let mut datagram = vec![0u8; plan.size];
-    // SAFETY: the partner makes system calls on a socket and memory that exist already, and computes.
-    let partner = unsafe { Child::fork(&[other.as_raw_fd()], || receive(&mut datagram, &mut seen, &talk, &counts)) }?;
-    drop(other);
+    let (socket, partner) = match bench.peer() {
+        None => Partner::forked(&plan, &talk, &counts, bench)?,
+        Some(peer) => Partner::outside(&plan, peer)?,
+    };
+    SocketBuffer::Send.say_fixed(bench, &socket);
     let mut sender = Sender {
-        socket: own,
+        socket,
+        counts_come_late: matches!(partner, Partner::Outside(_)),
         datagram: vec![0u8; plan.size],
         sent: vec![0u64; plan.intervals],
         lengths: vec![0u64; plan.intervals],
@@ -113,7 +112,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         totals: Totals::default(),
     };
     touch_stack();
-    while !talk.ready.load(Ordering::Acquire) {
+    while matches!(partner, Partner::Forked(_)) && !talk.ready.load(Ordering::Acquire) {
         if bench.stopped() {
             return Ok(());
         }
@@ -124,11 +123,20 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         sender.send(&plan, &counts, bench, &mut recorder)?;
         sender.settle(&plan, &counts, bench, &mut recorder)
     });
-    talk.enough.store(true, Ordering::Relaxed);
-    let ending = partner.ended().unwrap_or_else(|| "does not end".into());
-    result.map_err(|failure: Failure| Failure::Impossible(format!("{failure}; the receiver {ending}")))?;
-    if !talk.counted.load(Ordering::Acquire) {
-        return Err(Failure::Impossible(format!("the receiver did not count to the end: it {ending}")));
+    match partner {
+        Partner::Forked(receiver) => {
+            talk.enough.store(true, Ordering::Relaxed);
+            let ending = receiver.ended().unwrap_or_else(|| "does not end".into());
+            result.map_err(|failure: Failure| Failure::Impossible(format!("{failure}; the receiver {ending}")))?;
+            if !talk.counted.load(Ordering::Acquire) {
+                return Err(Failure::Impossible(format!("the receiver did not count to the end: it {ending}")));
+            }
+        }
+        Partner::Outside(outside) => {
+            result?;
+            receiver::taken(&outside.counted(receiver::numbers(plan.intervals))?, &talk, &counts);
+            sender.judge(u64::MAX, &plan, &counts, &mut recorder)?;
+        }
     }
     let foreign = talk.foreign.load(Ordering::Relaxed);
     if foreign > 0 {
@@ -155,6 +163,32 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
 
 fn could_not_sleep(source: std::io::Error) -> Failure {
     Failure::Os { doing: "sleep until the next datagram".into(), source }
+}
+
+/// Whoever receives.
+enum Partner {
+    Forked(Child),
+    Outside(Outside),
+}
+
+impl Partner {
+    /// A process of this environment, over loopback; and the socket to send by.
+    fn forked(plan: &Plan, talk: &Talk, counts: &[Counts], bench: &mut Bench<'_>) -> Result<(UdpSocket, Self), Failure> {
+        let (own, other) = net::udp_pair()?;
+        SocketBuffer::Receive.say_fixed(bench, &other);
+        let (mut seen, mut datagram) = (Seen::new(plan.datagrams), vec![0u8; plan.size]);
+        let body = || receive(&receiver::as_first(), &mut datagram, &mut seen, talk, counts);
+        // SAFETY: the partner makes system calls on a socket and memory that exist already, and computes.
+        let child = unsafe { Child::fork(&[other.as_raw_fd()], body) }?;
+        Ok((own, Self::Forked(child)))
+    }
+
+    /// One outside of this environment, at `peer`. It says what it counted at the end.
+    fn outside(plan: &Plan, peer: SocketAddr) -> Result<(UdpSocket, Self), Failure> {
+        let &Plan { size, datagrams, intervals, .. } = plan;
+        let outside = Outside::ask(peer, Task::Count { size, datagrams, intervals })?;
+        Ok((outside.datagrams(PATIENCE)?, Self::Outside(outside)))
+    }
 }
 
 /// When what is sent.
@@ -200,6 +234,8 @@ struct Totals {
 /// The measuring side. Everything is reserved before the window.
 struct Sender {
     socket: UdpSocket,
+    /// The counts of the receiver are known when all is over, and not before.
+    counts_come_late: bool,
     datagram: Vec<u8>,
     /// By interval.
     sent: Vec<u64>,
@@ -235,7 +271,9 @@ impl Sender {
                 // An interval in which the sender was held up is longer, and stands for those it ran over.
                 boundary = start + ((now - start) / plan.report + 1) * plan.report;
                 (since, boundary) = (now, boundary.min(end));
-                self.judge(now, plan, counts, recorder)?;
+                if !self.counts_come_late {
+                    self.judge(now, plan, counts, recorder)?;
+                }
             }
             if now < next || sequence == plan.datagrams {
                 let until = if sequence == plan.datagrams { boundary } else { next.min(boundary) };
@@ -270,7 +308,7 @@ impl Sender {
         self.intervals += 1;
     }
 
-    /// Waits until the last interval can be judged. A stop leaves out what was not judged before.
+    /// Waits until the last interval can be judged, and judges all whose counts are known. A stop leaves out what was not judged before.
     fn settle(
         &mut self,
         plan: &Plan,
@@ -278,8 +316,17 @@ impl Sender {
         bench: &Bench<'_>,
         recorder: &mut Recorder<'_>,
     ) -> Result<(), Failure> {
+        let due = |ended: u64| ended + GRACE;
+        if self.counts_come_late {
+            let last = self.intervals.checked_sub(1).map_or(0, |last| due(self.ended[last]));
+            while clock_ns() < last && !bench.stopped() {
+                let until = last.min(clock_ns() + NAP);
+                sys::sleep_until(sys::Via::Library, until, bench.stop()).map_err(could_not_sleep)?;
+            }
+            return Ok(());
+        }
         while self.judged < self.intervals && !bench.stopped() {
-            let until = (self.ended[self.judged] + GRACE).min(clock_ns() + NAP);
+            let until = due(self.ended[self.judged]).min(clock_ns() + NAP);
             sys::sleep_until(sys::Via::Library, until, bench.stop()).map_err(could_not_sleep)?;
             self.judge(clock_ns(), plan, counts, recorder)?;
         }

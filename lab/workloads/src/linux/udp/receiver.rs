@@ -11,24 +11,47 @@ use crate::os::net;
 
 /// What the receiver counted of the datagrams of one interval.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(in crate::linux) struct Counts {
     pub(super) received: AtomicU64,
     pub(super) reordered: AtomicU64,
     pub(super) duplicates: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Talk {
+pub(in crate::linux) struct Talk {
     pub(super) ready: AtomicBool,
-    pub(super) enough: AtomicBool,
+    pub(in crate::linux) enough: AtomicBool,
     /// The receiver did all of its part.
     pub(super) counted: AtomicBool,
     /// Datagrams that were not what this sender sends: there must be none.
     pub(super) foreign: AtomicU64,
 }
 
+/// How many numbers a receiver outside says of `intervals`.
+pub(super) fn numbers(intervals: usize) -> usize {
+    1 + 3 * intervals
+}
+
+/// What a receiver outside says.
+pub(in crate::linux) fn written(talk: &Talk, counts: &[Counts]) -> Vec<u64> {
+    let of = |c: &Counts| [&c.received, &c.reordered, &c.duplicates].map(|count| count.load(Ordering::Relaxed));
+    std::iter::once(talk.foreign.load(Ordering::Relaxed)).chain(counts.iter().flat_map(of)).collect()
+}
+
+/// Takes over what one said.
+pub(super) fn taken(said: &[u64], talk: &Talk, counts: &[Counts]) {
+    let Some((foreign, rest)) = said.split_first() else { return };
+    talk.foreign.store(*foreign, Ordering::Relaxed);
+    for (counts, numbers) in counts.iter().zip(rest.chunks_exact(3)) {
+        for (count, number) in [&counts.received, &counts.reordered, &counts.duplicates].into_iter().zip(numbers) {
+            count.store(*number, Ordering::Relaxed);
+        }
+    }
+    talk.counted.store(true, Ordering::Release);
+}
+
 /// Which sequence numbers came.
-pub(super) struct Seen {
+pub(in crate::linux) struct Seen {
     bits: Vec<u64>,
     next: u64,
 }
@@ -43,7 +66,7 @@ enum Arrival {
 }
 
 impl Seen {
-    pub(super) fn new(datagrams: u64) -> Self {
+    pub(in crate::linux) fn new(datagrams: u64) -> Self {
         Self { bits: vec![0; datagrams.div_ceil(64) as usize], next: 0 }
     }
 
@@ -64,10 +87,20 @@ impl Seen {
     }
 }
 
-/// The partner: counts what comes on descriptor 0 until it is told that it is enough.
-pub(super) fn receive(datagram: &mut [u8], seen: &mut Seen, talk: &Talk, counts: &[Counts]) -> std::io::Result<()> {
+/// The UDP socket that a forked partner has as descriptor 0. It stays open until the partner ends.
+pub(super) fn as_first() -> std::mem::ManuallyDrop<UdpSocket> {
     // SAFETY: the partner was given the descriptor for all of its life, and this never closes it.
-    let socket = std::mem::ManuallyDrop::new(unsafe { UdpSocket::from_raw_fd(0) });
+    std::mem::ManuallyDrop::new(unsafe { UdpSocket::from_raw_fd(0) })
+}
+
+/// The partner: counts what comes until it is told that it is enough.
+pub(in crate::linux) fn receive(
+    socket: &UdpSocket,
+    datagram: &mut [u8],
+    seen: &mut Seen,
+    talk: &Talk,
+    counts: &[Counts],
+) -> std::io::Result<()> {
     // The memory is this process's own only after a first write, which should not cost the first datagrams.
     for word in &mut seen.bits {
         // SAFETY: a word of ours; volatile, so that the write is really done.
@@ -105,6 +138,21 @@ pub(super) fn receive(datagram: &mut [u8], seen: &mut Seen, talk: &Talk, counts:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_receiver_says_is_what_is_taken_over() {
+        let counts = |n: usize| (0..n).map(|_| Counts::default()).collect::<Vec<_>>();
+        let (talk, told) = (Talk::default(), counts(2));
+        talk.foreign.store(7, Ordering::Relaxed);
+        told[0].received.store(3, Ordering::Relaxed);
+        told[1].duplicates.store(5, Ordering::Relaxed);
+        let said = written(&talk, &told);
+        assert_eq!((said.len(), said.as_slice()), (numbers(2), &[7, 3, 0, 0, 0, 0, 5][..]));
+        let (heard, here) = (Talk::default(), counts(2));
+        taken(&said, &heard, &here);
+        assert_eq!(written(&heard, &here), said);
+        assert!(heard.counted.load(Ordering::Relaxed));
+    }
 
     #[test]
     fn arrivals_are_told_apart_by_their_numbers() {
