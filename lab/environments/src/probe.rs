@@ -22,6 +22,7 @@ pub(crate) fn request(job: &Job, place: &Place<'_>, scratch: &Path) -> Request {
         columns: place.parts.iter().map(Part::column_names).collect(),
         scratch: scratch.to_owned(),
         start: Start { began: place.began, machine: None },
+        partner: None,
     }
 }
 

@@ -17,8 +17,8 @@ pub enum Scope {
     Beam,
     /// The engine of a container applies it.
     Container,
-    /// It says where the files of the work lie: in a container, or in a virtual machine.
-    Files,
+    /// It is of the layer around the work, a container or a virtual machine.
+    Layer,
     /// A virtual machine is started with it.
     Machine,
 }
@@ -31,7 +31,7 @@ impl Scope {
             Self::System => "the whole machine",
             Self::Beam => "the Erlang VM",
             Self::Container => "a container",
-            Self::Files => "a container or a virtual machine",
+            Self::Layer => "a container or a virtual machine",
             Self::Machine => "a virtual machine",
         }
     }
@@ -177,9 +177,18 @@ pub static SETTINGS: &[Setting] = &[
         about: "Where the files of the work lie in a container or a virtual machine",
         values: "in a container overlay (its own layer above an image), bind (a folder of the host) or tmpfs (memory); \
                  in a virtual machine tmpfs or disk (a file of the host)",
-        scope: Scope::Files,
+        scope: Scope::Layer,
         how: "a mount of the container or of the guest, read back from its mountinfo",
         kind: Kind::Choice(&["overlay", "bind", "tmpfs", "disk"]),
+    },
+    Setting {
+        name: "network",
+        about: "Where the other half of tcp, udp and net-rtt is: within the layer too, or on the host, over a link out of it",
+        values: "loopback (within it), link (interfaces of the host's kernel, which takes root: veth to a container, tap to a virtual \
+                 machine) or, out of a virtual machine, user (a network within QEMU)",
+        scope: Scope::Layer,
+        how: "interfaces of the kernel or options of QEMU, read back from the interfaces there and what QEMU's process has opened",
+        kind: Kind::Choice(&["loopback", "link", "user"]),
     },
     Setting {
         name: "seccomp",

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io::Read;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use kizami_protocol::Request;
 use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings, process};
 use kizami_workloads::{Params, Workload};
@@ -15,11 +17,14 @@ use kizami_workloads::{Params, Workload};
 use super::engine::{Asked, Engine, Files, SCRATCH, SHARED, real_time};
 use super::observed::observed;
 use super::socket::{self, Served};
+use super::veth;
 use crate::environment::{Environment, FILES_ON, Job, Place};
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::launch::{self, Listener, ServedBy, Started};
+use crate::link::{LINK, LOOPBACK, NETWORK};
 use crate::locate::{self, LINUX_PROBE};
+use crate::partner;
 use crate::probe;
 
 /// How long the first container may take, with a daemon that has to be started.
@@ -121,16 +126,21 @@ impl Environment for Container {
     fn has(&self, setting: &Setting) -> bool {
         match setting.scope {
             Scope::Process | Scope::System => true,
-            Scope::Container | Scope::Files => self.engine.has(setting.name),
+            Scope::Container => self.engine.has(setting.name),
+            Scope::Layer => setting.name == NETWORK || self.engine.has(setting.name),
             Scope::Beam | Scope::Machine => false,
         }
     }
 
     fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
-        match settings.get(FILES_ON) {
-            Some(place) if Files::parse(place).is_none() => {
+        match (settings.get(FILES_ON), settings.get(NETWORK)) {
+            (Some(place), _) if Files::parse(place).is_none() => {
                 let why = format!("{} has no files on {place:?}: a container has them on overlay, bind or tmpfs", self.name());
                 Err((FILES_ON.to_owned(), why))
+            }
+            (_, Some(network)) if ![LOOPBACK, LINK].contains(&network) => {
+                let why = format!("{} has no network {network:?}: a container has loopback or link", self.name());
+                Err((NETWORK.to_owned(), why))
             }
             _ => Ok(()),
         }
@@ -177,14 +187,20 @@ impl Environment for Container {
             real_time: settings.get("policy").and_then(|_| real_time()),
         };
         let (process, seen) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
-        let (for_look, settings) = (Arc::clone(&seen), settings.clone());
+        let (for_look, job) = (Arc::clone(&seen), job.clone());
+        let request = probe::request(&job, place, Path::new(SCRATCH));
         let arena = place.arena.descriptor().try_clone_to_owned();
         let served = Served {
             listener: socket::listen(&shared).map_err(Error::os(format!("make a socket in {}", shared.display())))?,
             arena: arena.map_err(Error::os("copy the descriptor of the arena"))?,
-            request: probe::written(&probe::request(job, place, Path::new(SCRATCH)))?,
             process: Arc::clone(&process),
-            look: Box::new(move |process| drop(for_look.set(observed(process, &settings)))),
+            give: Box::new(move |process| {
+                let partner = partner(&job, process)?;
+                let at = partner.as_ref().map(|(_, at)| *at);
+                let _ = for_look.set(observed(process, &job.settings));
+                let request = probe::written(&Request { partner: at, ..request })?;
+                Ok((request, partner.map(|(partner, _)| partner)))
+            }),
         };
         let listener: Listener = Box::new(move |engine, sender| served.serve(engine, sender));
         let mut started = self.begin(&asked, listener, place.cgroup)?;
@@ -202,6 +218,17 @@ impl std::fmt::Debug for Container {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Container").field(&self.engine.name()).finish()
     }
+}
+
+/// Makes the network that `job` asks for, to the container in which `process` is, and starts the other half of its workload at the
+/// end of that here.
+fn partner(job: &Job, process: u32) -> Result<Option<(Started, SocketAddr)>, Error> {
+    if job.settings.get(NETWORK) != Some(LINK) {
+        return Ok(None);
+    }
+    let ends = veth::make(process)?;
+    let never = AtomicBool::new(false);
+    partner::has(job).then(|| partner::start(job, ends.here.into(), &never)).transpose()
 }
 
 fn unique_name() -> String {

@@ -12,6 +12,7 @@ mod environment;
 mod observed;
 mod runc;
 mod socket;
+mod veth;
 
 use environment::Container;
 

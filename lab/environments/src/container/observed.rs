@@ -4,6 +4,8 @@ use kizami_recording::folder::Effective;
 use kizami_settings::{Root, Settings, field, mounts, system};
 
 use super::engine::SCRATCH;
+use super::veth;
+use crate::link::NETWORK;
 
 /// The settings of a container that holds `process`, compared with those that were asked for.
 pub(super) fn observed(process: u32, asked: &Settings) -> Vec<(String, Effective)> {
@@ -13,6 +15,7 @@ pub(super) fn observed(process: u32, asked: &Settings) -> Vec<(String, Effective
         ("files_on", read("mountinfo").and_then(|table| files(&table))),
         ("seccomp", read("status").and_then(|status| seccomp(&status))),
     ];
+    found.push((NETWORK, read("net/dev").map(|table| (veth::observed(&table).to_owned(), String::new()))));
     let limits = system::limits_of(&root, process);
     found.push(("cgroup_depth", limits.depth.map(|depth| (depth, String::new()))));
     let limits = [("cpu_limit", limits.processors), ("cpuset", limits.cpuset), ("memory_limit", limits.memory)];

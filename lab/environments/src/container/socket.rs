@@ -12,7 +12,8 @@ use std::sync::{Arc, OnceLock};
 
 use kizami_protocol::{Report, handover};
 
-use crate::launch;
+use crate::error::Error;
+use crate::launch::{self, Started};
 
 /// The name of the socket in the folder that both have.
 pub(super) const NAME: &str = "socket";
@@ -21,12 +22,13 @@ pub(super) const NAME: &str = "socket";
 pub(super) struct Served {
     pub listener: UnixListener,
     pub arena: OwnedFd,
-    pub request: Vec<u8>,
     /// Where the number of its process on this machine is put.
     pub process: Arc<OnceLock<u32>>,
-    /// Reads what is in force for that process, while it waits to be given what it needs.
-    pub look: Box<dyn FnOnce(u32) + Send>,
+    /// Makes what it needs, while that process waits, and reads what is in force: its request, and a program that it talks to.
+    pub give: Give,
 }
+
+pub(super) type Give = Box<dyn FnOnce(u32) -> Result<(Vec<u8>, Option<Started>), Error> + Send>;
 
 /// Listens in `folder`. A path of a socket has at most 107 bytes, and that of a folder may be longer: the socket is made
 /// by way of the folder's descriptor.
@@ -42,10 +44,10 @@ impl Served {
     /// Waits until a probe connects, gives it everything, and reads its reports until it is gone; nothing of all that if
     /// the engine ends before, of which `engine` is the output.
     pub(super) fn serve(self, mut engine: ChildStdout, sender: &Sender<Result<Report, String>>) {
-        let Self { listener, arena, request, process: found, look } = self;
-        let hand_over = |socket: &mut UnixStream| {
+        let Self { listener, arena, process: found, give } = self;
+        let hand_over = |socket: &mut UnixStream, request: &[u8]| {
             handover::give(socket, arena.as_fd())?;
-            socket.write_all(&request)?;
+            socket.write_all(request)?;
             socket.shutdown(Shutdown::Write)
         };
         let connected = match connects(&listener, &mut engine) {
@@ -55,13 +57,18 @@ impl Served {
         };
         match connected {
             Ok((mut socket, _)) => {
-                if let Ok(process) = peer(&socket) {
+                let given = peer(&socket).map_err(Error::os("learn the number of its process")).and_then(|process| {
                     let _ = found.set(process);
-                    look(process);
+                    give(process)
+                });
+                match given {
+                    Ok((request, _partner)) => {
+                        // A probe that is gone already says why by the status of its engine.
+                        let _ = hand_over(&mut socket, &request);
+                        launch::report_lines(socket, sender);
+                    }
+                    Err(why) => drop(sender.send(Err(why.to_string()))),
                 }
-                // A probe that is gone already says why by the status of its engine.
-                let _ = hand_over(&mut socket);
-                launch::report_lines(socket, sender);
             }
             Err(e) => {
                 let _ = sender.send(Err(format!("could not wait for the probe in its container: {e}")));

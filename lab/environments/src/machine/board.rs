@@ -72,9 +72,10 @@ pub(super) struct Board {
     sign: &'static str,
     /// The modules by which a guest reaches the lab. What its kernel has in itself is left out when the image is made.
     pub modules: [&'static str; 2],
-    /// The devices of QEMU for a virtio console and a virtio disk.
+    /// The devices of QEMU for a virtio console, disk and network.
     pub console: &'static str,
     pub disk: &'static str,
+    pub network: &'static str,
     /// Whether memory for samples can be a device there, which takes PCI. Without it the agent sends them.
     pub shares_memory: bool,
 }
@@ -86,6 +87,8 @@ const ON_PCI: Board = Board {
     modules: ["virtio_pci", "virtio_console"],
     console: "virtio-serial-pci",
     disk: "virtio-blk-pci",
+    // Without a program of its own for a firmware that would boot from it.
+    network: "virtio-net-pci,romfile=",
     shares_memory: true,
 };
 
@@ -101,6 +104,7 @@ pub(super) static BOARDS: [Board; 4] = [
         modules: ["virtio_mmio", "virtio_console"],
         console: "virtio-serial-device",
         disk: "virtio-blk-device",
+        network: "virtio-net-device",
         shares_memory: false,
     },
     Board { name: "virt", architecture: &ARM64, sign: "linux,dummy-virt", ..ON_PCI },

@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Pack, Plan, Recipe};
 
+use kizami_settings::Settings;
+
 use super::board::{Architecture, Board};
 use super::kept::kept;
 use super::kernels::Flavour;
+use super::{disk, network};
 use crate::error::Error;
 use crate::locate;
 
@@ -19,6 +22,9 @@ const STEPS: [&str; 4] =
 /// What is more in the image of a machine that has a disk, and done first: its files lie there and not in memory.
 const OF_DISK: [&str; 2] = ["virtio_blk", "ext4"];
 const MOUNT_DISK: &str = "mount ext4 /dev/vda /tmp";
+
+/// What is more in the image of one that has a network.
+const OF_NETWORK: [&str; 1] = [network::MODULE];
 
 /// It is less than half as large, and to unpack it is a twentieth of what the kernel does until the first process (docs/image.md).
 const PACK: Pack = Pack::Gzip;
@@ -38,8 +44,9 @@ pub(super) fn possible(of: &Architecture) -> Result<(), String> {
 }
 
 impl Guest {
-    /// The image with the kernel of `package`, for a board, with a disk or without.
-    pub(super) fn of(package: &Path, board: &Board, disk: bool) -> Result<Self, Error> {
+    /// The image with the kernel of `package`, for a board, with a disk and a network where these settings ask for them.
+    pub(super) fn of(package: &Path, board: &Board, asked: &Settings) -> Result<Self, Error> {
+        let (disk, network) = (disk::wanted(asked), network::wanted(asked));
         let failed = |doing: &str, path: &Path| Error::os(format!("{doing} {}", path.display()));
         let programs = [board.architecture.init, board.architecture.probe].map(locate::ours);
         let [init, probe] = programs;
@@ -48,7 +55,8 @@ impl Guest {
         for input in [package, &init, &probe] {
             contents.push(fs::read(input).map_err(failed("read", input))?);
         }
-        let modules: Vec<_> = board.modules.into_iter().chain(OF_DISK.into_iter().filter(|_| disk)).collect();
+        let more = OF_DISK.into_iter().filter(|_| disk).chain(OF_NETWORK.into_iter().filter(|_| network));
+        let modules: Vec<_> = board.modules.into_iter().chain(more).collect();
         let steps: Vec<_> = Some(MOUNT_DISK).filter(|_| disk).into_iter().chain(STEPS).collect();
         let make = |folder: &Path| make(package, init, probe, (&modules, &steps), folder);
         let folder = kept("guest", &(&modules, &steps, PACK, contents), make)?;

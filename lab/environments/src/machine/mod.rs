@@ -10,6 +10,7 @@ mod guest;
 mod kept;
 mod kernels;
 mod monitor;
+mod network;
 mod qemu;
 mod qmp;
 mod quiet;

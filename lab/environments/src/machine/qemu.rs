@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -24,12 +25,15 @@ use super::disk::{self, Disk};
 use super::guest::{Guest, possible};
 use super::kernels::Flavour;
 use super::monitor::Monitor;
+use super::network::{self, Link, Network};
 use super::session::{Hello, InGuest, Session};
 use super::ticks;
 use crate::environment::{Environment, FILES_ON, Job, Place};
 use crate::error::Error;
 use crate::launch::{self, Listener, Started};
+use crate::link::{LINK, NETWORK};
 use crate::locate;
+use crate::partner;
 use crate::probe;
 
 /// How long a guest may take to come up: emulated, on a machine that does other things too.
@@ -65,6 +69,8 @@ struct Booted {
     runs: i64,
     observed: Vec<(String, Effective)>,
     guest: Guest,
+    /// Out of it, if it has a network.
+    link: Option<Link>,
 }
 
 impl Booted {
@@ -128,7 +134,8 @@ impl Qemu {
         machine.booted = None;
         let accelerator = self.accelerator(&machine.asked);
         let disk = disk::wanted(&machine.asked).then(|| Disk::make(&machine.asked, scratch)).transpose()?;
-        let given = Given { region: &machine.region, bytes: machine.bytes, disk };
+        let network = network::wanted(&machine.asked).then(|| Network::make(&machine.asked)).transpose()?;
+        let given = Given { region: &machine.region, bytes: machine.bytes, disk, network };
         let booted = boot(&machine.asked, accelerator, given, PATIENCE, interrupt)?;
         machine.booted = Some(booted.clone());
         Ok(booted)
@@ -155,7 +162,7 @@ impl Environment for Qemu {
     fn lacks(&self) -> Vec<String> {
         let kernels = Flavour::ALL.map(|flavour| (flavour.package(&AMD64).map(drop), "vm_kernel", flavour.name()));
         let boards = BOARDS.each_ref().map(|board| (possible(board.architecture), "machine", board.name));
-        let told = kernels.into_iter().chain(boards);
+        let told = kernels.into_iter().chain(boards).chain([(network::possible(), NETWORK, LINK)]);
         told.filter_map(|(found, setting, value)| Some(format!("Without {setting}={value}: {}.", found.err()?))).collect()
     }
 
@@ -169,7 +176,11 @@ impl Environment for Qemu {
             self.booted(&mut machines, &std::env::temp_dir(), interrupt).map(drop).map_err(|e| e.to_string())
         };
         // What is wrong with what was asked for is for its series to tell.
-        let (asked, any) = (first.of(Scope::Machine), Settings::default());
+        let (mut asked, any) = (of_machine(first), Settings::default());
+        if disk::wanted(&asked) {
+            // That lies where the files of a trial are.
+            asked = any.clone();
+        }
         let try_it = || boots(&asked).or_else(|why| if asked == any { Err(why) } else { boots(&any) });
         self.tried.get_or_init(try_it).clone()
     }
@@ -183,7 +194,7 @@ impl Environment for Qemu {
     }
 
     fn has(&self, setting: &Setting) -> bool {
-        matches!(setting.scope, Scope::Process | Scope::Machine | Scope::Files)
+        matches!(setting.scope, Scope::Process | Scope::Machine | Scope::Layer)
     }
 
     fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
@@ -215,7 +226,7 @@ impl Environment for Qemu {
     }
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
-        let asked = job.settings.of(Scope::Machine).merged(&job.settings.of(Scope::Files));
+        let asked = of_machine(&job.settings);
         let shares = board(&asked).shares_memory;
         let machines = self.make_room(&asked, if shares { Arena::bytes(sizes)? } else { 0 }, job.starts_anew())?;
         let machine = machines.last().ok_or_else(|| io::Error::other("no machine was made"))?;
@@ -226,13 +237,22 @@ impl Environment for Qemu {
         let booted = self.booted(&mut self.machines(), place.scratch, place.interrupt)?;
         let size = |part| (place.arena.columns(part), place.arena.capacity(part));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let link = booted.link.filter(|_| partner::has(job));
+        let partner = link.map(|link| partner::start(job, link.host, place.interrupt)).transpose()?;
+        let at = |(_, at): &(Started, SocketAddr)| link.map(|link| SocketAddr::new(link.seen_as, at.port()));
         let asked = ToGuest::Start {
-            request: Request { start: booted.hello.start(place.began, booted.runs), ..probe::request(job, place, Path::new("")) },
+            request: Box::new(Request {
+                start: booted.hello.start(place.began, booted.runs),
+                partner: partner.as_ref().and_then(at),
+                ..probe::request(job, place, Path::new(""))
+            }),
+            address: link.map(|link| link.guest),
             unix_nanoseconds: now.as_nanos() as u64,
             parts: (!booted.hello.shared).then(|| (0..place.arena.parts()).map(size).collect()),
         };
         let reports = booted.session.lock().unwrap_or_else(PoisonError::into_inner).start(&asked)?;
         let mut started = Started::of(reports, Box::new(InGuest(Arc::clone(&booted.session))));
+        started.server = partner.map(|(partner, _)| Box::new(partner));
         started.served_by.files = vec![booted.guest.kernel.clone(), booted.guest.initramfs.clone()];
         started.read_back = Some(Box::new(move |_| booted.observed.clone()));
         Ok(started)
@@ -259,13 +279,18 @@ fn try_kvm() -> Result<(), String> {
     }
     let region = Arena::region(LEAST_REGION).map_err(|e| e.to_string())?;
     let (asked, never) = (Settings::default(), AtomicBool::new(false));
-    let given = Given { region: &region, bytes: LEAST_REGION, disk: None };
+    let given = Given { region: &region, bytes: LEAST_REGION, disk: None, network: None };
     let booted = boot(&asked, "kvm", given, KVM_PATIENCE, &never);
     if booted.is_err() {
         // Where it cannot be kept, it is tried again.
         let _ = fs::write(&kept, boot_id);
     }
     booted.map(drop).map_err(|e| e.to_string())
+}
+
+/// What a machine is started with.
+fn of_machine(settings: &Settings) -> Settings {
+    settings.of(Scope::Machine).merged(&settings.of(Scope::Layer))
 }
 
 fn board(asked: &Settings) -> &'static Board {
@@ -276,11 +301,12 @@ fn processors(asked: &Settings, host: usize) -> usize {
     asked.get("vm_cpus").and_then(|value| value.parse().ok()).unwrap_or(host)
 }
 
-/// What a machine is given of this one: the memory for arenas, of so many bytes, and its disk.
+/// What a machine is given of this one: the memory for arenas, of so many bytes, its disk, and its network.
 struct Given<'a> {
     region: &'a File,
     bytes: u64,
     disk: Option<Disk>,
+    network: Option<Network>,
 }
 
 /// Starts a machine and waits until it is up; it is paused then.
@@ -293,15 +319,16 @@ fn boot(
 ) -> Result<Booted, Error> {
     let flavour = asked.get("vm_kernel").and_then(Flavour::named).unwrap_or(Flavour::Cloud);
     let package = flavour.package(board(asked).architecture).map_err(Error::Unusable)?;
-    let guest = Guest::of(&package, board(asked), disk::wanted(asked))?;
+    let guest = Guest::of(&package, board(asked), asked)?;
     let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
     let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
     let mut descriptors = vec![given.region.as_fd(), port_there.as_fd(), control_there.as_fd()];
     descriptors.extend(given.disk.as_ref().map(Disk::descriptor));
+    descriptors.extend(given.network.as_ref().and_then(Network::descriptor));
     let ignored: Listener = Box::new(|mut stdout, _| {
         let _ = io::copy(&mut stdout, &mut io::sink());
     });
-    let monitor = launch::start(command(asked, accelerator, &guest, given.bytes)?, &descriptors, ignored, || {})?;
+    let monitor = launch::start(command(asked, accelerator, &guest, &given)?, &descriptors, ignored, || {})?;
     drop((port_there, control_there));
     let files = given.disk.as_ref().map(|disk| disk.folder().to_owned());
     let mut session = Session::new(&Monitor::new(monitor, control, files), port)?;
@@ -309,12 +336,13 @@ fn boot(
     let hello = session.boot(patience, interrupt, |_| None)?;
     session.pause()?;
     let observed = observed(asked, &session, &hello);
-    Ok(Booted { session: Arc::new(Mutex::new(session)), hello, runs, observed, guest })
+    let link = given.network.as_ref().map(Network::link);
+    Ok(Booted { session: Arc::new(Mutex::new(session)), hello, runs, observed, guest, link })
 }
 
-/// The command line. The child has the memory for arenas, the port, the control and the disk as its descriptors 3 to 6; what the
-/// console says comes on its standard error.
-fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Result<Command, Error> {
+/// The command line. The child has the memory for arenas, the port and the control as its descriptors 3 to 5, then its disk and the
+/// interface of its network, if it has them; what the console says comes on its standard error.
+fn command(asked: &Settings, accelerator: &str, guest: &Guest, given: &Given<'_>) -> Result<Command, Error> {
     let board = board(asked);
     let of = board.architecture;
     let mut command = Command::new(locate::program(of.program, of.package).map_err(Error::Unusable)?);
@@ -349,15 +377,20 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, bytes: u64) -> Re
     let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
     command.args(["-append", &words.join(" ")]);
     if board.shares_memory {
-        let memory = format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={bytes},share=on");
+        let memory = format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={},share=on", given.bytes);
         command.args(["-object", &memory, "-device", "ivshmem-plain,memdev=arena"]);
     }
     command.args(["-device", board.console]);
     command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
     command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
     command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
-    if disk::wanted(asked) {
-        command.args(disk::arguments(asked, 6, board));
+    let mut next = 6;
+    if given.disk.is_some() {
+        command.args(disk::arguments(asked, next, board));
+        next += 1;
+    }
+    if let Some(network) = &given.network {
+        command.args(network.arguments(next, board));
     }
     Ok(command)
 }
@@ -382,6 +415,7 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
         ("kernel_args", words),
         ("icount", asked.get("icount").map(str::to_owned)),
         (FILES_ON, hello.files_on()),
+        (NETWORK, Some(network::observed(session.monitor().process(), fact("network_driver")))),
     ];
     if disk::wanted(asked) {
         found.extend(disk::observed(&mut session.monitor()));

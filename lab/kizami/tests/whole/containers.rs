@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, is_root, processes, recorded, series_in, skipped, trials, working_of};
+use crate::harness::{Lab, Left, is_root, lacks_root, processes, recorded, series_in, skipped, trials, working_of};
 
 const ENGINES: [&str; 4] = ["bwrap", "runc", "docker", "podman"];
 
@@ -116,6 +116,39 @@ fn files_are_where_it_is_asked_for() {
 }
 
 #[test]
+fn the_other_half_of_a_workload_is_on_the_host_over_a_link() {
+    if lacks_root("a link out of a container") {
+        return;
+    }
+    let lab = Lab::new();
+    let engines = working("a link");
+    let before = Left::now();
+    let run = ["run", "net-rtt", "tcp", "udp", "--wait", "--trials", "2", "--environment", &engines.join(",")];
+    let set = ["protocol=tcp,udp", "trips=100", "direction=send,receive", "duration=100ms", "network=link,loopback"];
+    let set: Vec<_> = set.iter().flat_map(|one| ["--set", one]).collect();
+    lab.kizami(&[&run[..], &set].concat()).succeeded();
+    before.again();
+    let recording = recorded(&lab.recording());
+    for engine in engines {
+        let series = series_in(&recording, engine);
+        assert_eq!(series.len(), 10, "{engine}: {recording}");
+        for series in series {
+            let outside = series["requested"]["network"] == "link";
+            for trial in series["trials"].as_array().expect("trials") {
+                assert_eq!(trial["outcome"], "complete", "{engine}: {trial}");
+                assert_eq!(trial["effective"]["network"]["value"], series["requested"]["network"], "{engine}: {trial}");
+                // What a partner outside counted, a message before those that are rows with it.
+                let answered = trial["facts"]["answered"].as_f64();
+                let expected = Some(101.0).filter(|_| outside && series["workload"] == "net-rtt");
+                assert_eq!(answered, expected, "{engine}: {trial}");
+            }
+        }
+    }
+    let user = ["run", "net-rtt", "--wait", "--environment", "bwrap", "--set", "network=user"];
+    lab.kizami(&user).ended_with(2).says(&["network", "loopback or link"]);
+}
+
+#[test]
 fn a_probe_that_is_killed_in_its_container_keeps_its_rows() {
     let lab = Lab::new();
     for engine in working("a probe that is killed") {
@@ -170,7 +203,9 @@ fn nothing_of_a_container_outlives_its_run() {
         for signal in [libc::SIGINT, libc::SIGKILL] {
             let lab = Lab::new();
             let before = Left::now();
-            let mut run = lab.start(&["run", "wakeup", "--wait", "--environment", engine, "--set", "cycles=100000"]);
+            let network = if is_root() { "network=link" } else { "network=loopback" };
+            let run = ["run", "wakeup", "--wait", "--environment", engine, "--set", "cycles=100000", "--set", network];
+            let mut run = lab.start(&run);
             run.wait_for_rows(20);
             run.stopped_by(signal);
             before.again();

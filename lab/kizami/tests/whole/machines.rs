@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 
 use crate::harness::{
-    Lab, Left, lacks_root, processes, recorded, rows_so_far, series_in, skipped, text, trials, working_of,
+    Lab, Left, is_root, lacks_root, processes, recorded, rows_so_far, series_in, skipped, text, trials, working_of,
 };
 use crate::namespace::View;
 
@@ -33,8 +33,16 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
         return;
     }
     let before = Left::now();
-    let run = ["run", "syscall", "clock-gap", "fcntl-lock", "--wait", "--environment", "host,qemu", "--trials", "2"];
+    let network = if is_root() { "link" } else { "user" };
+    let workloads = ["run", "syscall", "clock-gap", "fcntl-lock", "net-rtt", "tcp", "udp"];
+    let run = [&workloads[..], &["--wait", "--environment", "host,qemu", "--trials", "2"]].concat();
     let set = [
+        "--set",
+        &format!("network={network}"),
+        "--set",
+        "protocol=tcp,udp",
+        "--set",
+        "trips=200",
         "--set",
         "vm_cpus=1",
         "--set",
@@ -61,7 +69,8 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
     let host = crc(&series_in(&recording, "host")[0]["trials"][0]);
     assert!(host.is_number(), "{host}");
     let guests = series_in(&recording, "qemu");
-    assert!(guests.len() >= 3, "{recording}");
+    // One clock gap series a processor, as the guest has them and not as the host has, and a round trip by each protocol.
+    assert_eq!(guests.len(), 7, "{recording}");
     for series in guests {
         // Whether it is emulated is what the monitor says.
         let accelerator = &series["trials"][0]["effective"]["accel"]["value"];
@@ -77,15 +86,18 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
                 ("vm_kernel", "rt"),
                 ("preemption", "rt"),
                 ("kernel_args", WORDS),
+                ("network", network),
             ] {
                 let effective = &trial["effective"][name];
                 assert_eq!((&effective["value"], &effective["as_requested"]), (&value.into(), &true.into()), "{trial}");
             }
         }
     }
-    // One clock gap series a processor, as the guest has them and not as the host has.
-    let gaps = series_in(&recording, "qemu").into_iter().filter(|s| s["workload"] == "clock-gap").count();
-    assert_eq!(gaps, 1);
+    // What was sent out of the guest was counted on the host.
+    for series in series_in(&recording, "qemu").into_iter().filter(|series| series["workload"] == "net-rtt") {
+        let facts = &series["trials"][0]["facts"];
+        assert_eq!(facts["answered"], 201.0, "{facts}");
+    }
 }
 
 #[test]
@@ -95,17 +107,23 @@ fn rows_that_are_sent_are_as_whole_as_rows_in_shared_memory() {
         return;
     }
     let before = Left::now();
-    let run = ["run", "syscall", "wakeup", "--wait", "--environment", "qemu", "--trials", "2"];
+    let run = ["run", "syscall", "wakeup", "net-rtt", "--wait", "--environment", "qemu", "--trials", "2"];
     // More rows than are sent at once, and workloads that go on while some are sent.
-    let sizes = ["--set", "samples=20000", "--set", "batch=1", "--set", "cycles=1500"];
+    let sizes = ["--set", "samples=20000", "--set", "batch=1", "--set", "cycles=1500", "--set", "trips=100"];
+    let sizes = [&sizes[..], &["--set", "network=user"]].concat();
     lab.kizami(&[&run[..], &sizes, &["--set", "machine=default,microvm"]].concat()).succeeded();
     before.again();
     let mut told = Vec::new();
     for series in series_in(&recorded(&lab.recording()), "qemu") {
-        let rows = if series["workload"] == "syscall" { 20_000 } else { 1500 };
+        let rows = match series["workload"].as_str() {
+            Some("syscall") => 20_000,
+            Some("wakeup") => 1500,
+            _ => 100,
+        };
         for trial in series["trials"].as_array().expect("trials") {
             assert_eq!((&trial["outcome"], &trial["rows"]), (&"complete".into(), &rows.into()), "{trial}");
             assert_eq!(trial["dropped"], 0, "{trial}");
+            assert_eq!(trial["effective"]["network"]["value"], "user", "{trial}");
             let machine = &trial["effective"]["machine"];
             assert_eq!(machine["as_requested"], true, "{trial}");
             told.push((rows, machine["value"].as_str().expect("a board").to_owned()));
@@ -113,7 +131,7 @@ fn rows_that_are_sent_are_as_whole_as_rows_in_shared_memory() {
     }
     told.sort();
     let each = |rows, board: &str| [(rows, board.to_owned()), (rows, board.to_owned())];
-    assert_eq!(told, [1500, 20_000].map(|rows| [each(rows, "microvm"), each(rows, "pc")]).concat().concat());
+    assert_eq!(told, [100, 1500, 20_000].map(|rows| [each(rows, "microvm"), each(rows, "pc")]).concat().concat());
 }
 
 #[test]
@@ -218,7 +236,9 @@ fn nothing_of_a_guest_outlives_its_run() {
     for (signal, while_it_boots) in [(libc::SIGINT, false), (libc::SIGKILL, false), (libc::SIGINT, true)] {
         let lab = Lab::new();
         let before = Left::now();
-        let mut run = lab.start(&["run", "wakeup", "--wait", "--environment", "qemu", "--set", "cycles=100000"]);
+        let network = if is_root() { "network=link" } else { "network=user" };
+        let run = ["run", "wakeup", "--wait", "--environment", "qemu", "--set", "cycles=100000", "--set", network];
+        let mut run = lab.start(&run);
         if while_it_boots {
             let parent = run.pid();
             run.wait_for("a monitor", || monitor(parent));

@@ -8,11 +8,21 @@ use kizami_settings::mounts;
 
 use crate::line::text;
 
+/// The link out of the machine, if it has one.
+pub const LINK: &str = "eth0";
+
 /// Names and values, for files of the work in `scratch`.
 pub fn of_guest(scratch: &str) -> Vec<(String, String)> {
     let mut facts = vec![("machine", machine()), ("command_line", text(Path::new("/proc/cmdline")))];
+    facts.push(("network_driver", driver(LINK)));
     facts.extend(about_files(scratch));
     facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The driver of a network interface; nothing without that.
+fn driver(interface: &str) -> String {
+    let driver = fs::read_link(format!("/sys/class/net/{interface}/device/driver")).ok();
+    driver.and_then(|path| Some(path.file_name()?.to_str()?.to_owned())).unwrap_or_default()
 }
 
 /// The file system under the files of the work, and, where that is on a device, how the kernel sees the cache of it: `write back` is

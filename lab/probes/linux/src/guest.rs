@@ -7,6 +7,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -16,13 +17,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use init::{Kernel, System};
 use kizami_protocol::frames::{Decoder, Encoder, Received};
 use kizami_protocol::{ARENA_FD, Arena, FromGuest, PartSize, Report, Request, ToGuest, VERSION, ending};
 use kizami_settings::Root;
 use kizami_workloads::clock_ns;
 
 use crate::domain;
-use crate::facts;
+use crate::facts::{self, LINK};
 use crate::line::{self, device, open_both};
 
 /// The name that the lab gives to its port.
@@ -63,9 +65,10 @@ pub fn main(first: i64) -> Result<(), String> {
     agent.say(&hello(agent.shared.is_some(), first))?;
     loop {
         match events.recv() {
-            Ok(Event::Asked(ToGuest::Start { request, unix_nanoseconds, parts })) => {
+            Ok(Event::Asked(ToGuest::Start { request, address, unix_nanoseconds, parts })) => {
                 set_clock(unix_nanoseconds);
-                let ended = match agent.run(&request, parts.as_deref(), &events) {
+                let linked = address.map_or(Ok(()), link);
+                let ended = match linked.and_then(|()| agent.run(&request, parts.as_deref(), &events)) {
                     Ok(ended) => ended,
                     Err(how) => FromGuest::Ended { how, said: String::new() },
                 };
@@ -306,6 +309,13 @@ fn hello(shared: bool, agent: i64) -> FromGuest {
     let init = std::env::var(INIT_BEGAN).ok().and_then(|text| text.parse().ok());
     let (version, cpus) = (VERSION, kizami_settings::cpus::allowed());
     FromGuest::Hello { version, cpus, shared, facts, init, agent, now: clock_ns() as i64 }
+}
+
+/// Gives its address to the link out of this machine.
+fn link((address, bits): (Ipv4Addr, u8)) -> Result<(), String> {
+    let mut kernel = Kernel::new();
+    let done = kernel.address(LINK, address, bits).and_then(|()| kernel.up(LINK));
+    done.map_err(|e| format!("the guest could not give the address {address}/{bits} to {LINK}: {e}"))
 }
 
 /// The guest has no clock of its own that is right.

@@ -2,8 +2,8 @@
 //!
 //! `kizami-probe` reads a request on its standard input, finds the arena for its samples as descriptor 3, and reports on
 //! its standard output. `kizami-probe connect SOCKET` has all three from a socket of the lab. `kizami-probe load NAME FOLDER`
-//! is a background load until its standard input ends, `kizami-probe guest` is the agent in a virtual machine, and
-//! `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
+//! is a background load until its standard input ends, `kizami-probe partner ADDRESS` does the other half of network workloads for
+//! probes elsewhere, `kizami-probe guest` is the agent in a virtual machine, and `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
 
 mod domain;
 mod facts;
@@ -13,6 +13,7 @@ mod line;
 mod remains;
 
 use std::io::{Read, Write};
+use std::net::{IpAddr, TcpListener};
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use kizami_protocol::{ARENA_FD, Arena, Report, Request, handover};
 use kizami_recording::folder::Effective;
 use kizami_settings::{Settings, process};
+use kizami_workloads::linux::partner;
 use kizami_workloads::window::CountingAllocator;
 use kizami_workloads::{Bench, Params, Start, clock_ns, loads};
 
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
             Err(why) => return refuse(&why),
         },
         ["load", name, folder] => load(name, Path::new(folder)),
+        ["partner", address] => serve(address),
         ["--version"] => {
             println!("kizami-probe {}", env!("CARGO_PKG_VERSION"));
             return ExitCode::SUCCESS;
@@ -125,7 +128,8 @@ fn measure(arena: RawFd, first: i64) -> Result<(), String> {
     let machine = request.start.machine.map(|machine| [machine.runs, machine.init, machine.agent]);
     let start = Start { began: request.start.began, first, machine };
     let tell = |name: &str, value| say(&Report::Fact { name: name.to_owned(), value });
-    let mut bench = Bench::new(recorders, request.columns, arena.stop(), &request.scratch).of_probe(start, tell);
+    let bench = Bench::new(recorders, request.columns, arena.stop(), &request.scratch);
+    let mut bench = bench.of_probe(start, request.partner, tell);
     let result = body(&params, &mut bench);
     say_effective(bench.effective_settings().iter().cloned());
     for (name, value) in bench.facts() {
@@ -158,6 +162,18 @@ fn clock_pair() -> f64 {
     }
     pairs.sort_unstable();
     pairs[pairs.len() / 2] as f64
+}
+
+/// Does the other half of network workloads for whoever connects to `address`, at a port that it tells, until its input ends.
+fn serve(address: &str) -> Result<(), String> {
+    let listener = address.parse::<IpAddr>().map_err(std::io::Error::other).and_then(|ip| TcpListener::bind((ip, 0)));
+    let listener = listener.map_err(|e| format!("could not listen at {address}: {e}"))?;
+    let port = listener.local_addr().map_err(|e| e.to_string())?.port();
+    say(&Report::Fact { name: "port".into(), value: port.into() });
+    say(&Report::Ready {});
+    std::thread::spawn(move || partner::serve(&listener));
+    let _ = std::io::stdin().read(&mut [0]);
+    Ok(())
 }
 
 fn load(name: &str, folder: &Path) -> Result<(), String> {

@@ -1,21 +1,28 @@
 //! What the lab and the agent in a virtual machine say to each other, one message in a frame, as JSON.
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::messages::{Report, Request};
 
 /// Raised with every change of these messages: an agent of another version is refused.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// From the lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToGuest {
     /// Starts a probe. The clock of the guest is set first. Without `parts` the arena lies in the memory that the machine
-    /// was given; otherwise the agent makes one with room for these columns and rows, and sends the rows.
-    Start { request: Request, unix_nanoseconds: u64, parts: Option<Vec<(usize, u64)>> },
+    /// was given; otherwise the agent makes one with room for these columns and rows, and sends the rows. Where the machine has a link
+    /// out of it, that end of it gets `address`, of which so many bits name the network.
+    Start {
+        request: Box<Request>,
+        address: Option<(Ipv4Addr, u8)>,
+        unix_nanoseconds: u64,
+        parts: Option<Vec<(usize, u64)>>,
+    },
     /// The probe should end early.
     Stop {},
     /// Is it there? It answers with [`FromGuest::Here`].

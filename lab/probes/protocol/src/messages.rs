@@ -1,6 +1,7 @@
 //! The request that starts a probe and the reports that follow it.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -21,6 +22,9 @@ pub struct Request {
     pub scratch: PathBuf,
     #[serde(default)]
     pub start: Start,
+    /// Where the partner of a workload of the network listens, if it is outside of the environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partner: Option<SocketAddr>,
 }
 
 /// How the start of this probe went until now. Times are nanoseconds of the probe's CLOCK_MONOTONIC; what was before that clock

@@ -1,5 +1,5 @@
 //! The partner of network workloads that runs outside of the environment of the probe, usually on the host: it does the other half
-//! of each, at the other end of whatever lies between ([`crate::os::outside`] says how it is asked).
+//! of each, at the other end of whatever lies between (how it is asked stands in `os::outside`).
 
 use std::error::Error;
 use std::io::{self, BufReader, Read, Write};

@@ -17,15 +17,31 @@ use crate::bench::Failure;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Send back each message of `size` bytes.
-    EchoStream { size: usize },
-    EchoDatagrams { size: usize },
+    EchoStream {
+        size: usize,
+    },
+    EchoDatagrams {
+        size: usize,
+    },
     /// Read a stream to its end, in calls of `chunk` bytes, after poll() or not; with sockets' buffers of so many bytes, or as TCP
     /// makes them (0).
-    Drain { chunk: usize, polls: bool, buffer: u64 },
+    Drain {
+        chunk: usize,
+        polls: bool,
+        buffer: u64,
+    },
     /// Send a stream of at most `total` bytes.
-    Pour { chunk: usize, total: u64, buffer: u64 },
+    Pour {
+        chunk: usize,
+        total: u64,
+        buffer: u64,
+    },
     /// Count datagrams by their numbers and intervals.
-    Count { size: usize, datagrams: u64, intervals: usize },
+    Count {
+        size: usize,
+        datagrams: u64,
+        intervals: usize,
+    },
 }
 
 /// Larger than any that a workload may ask for.
@@ -54,7 +70,9 @@ impl Task {
             ("drain", Some(&[chunk, polls @ 0..=1, buffer])) => {
                 Ok(Self::Drain { chunk: size(chunk, MOST_CHUNK)?, polls: polls == 1, buffer })
             }
-            ("pour", Some(&[chunk, total, buffer])) => Ok(Self::Pour { chunk: size(chunk, MOST_CHUNK)?, total, buffer }),
+            ("pour", Some(&[chunk, total, buffer])) => {
+                Ok(Self::Pour { chunk: size(chunk, MOST_CHUNK)?, total, buffer })
+            }
             ("count", Some(&[bytes, datagrams, intervals])) => Ok(Self::Count {
                 size: size(bytes, MOST_CHUNK)?,
                 datagrams: size(datagrams, MOST_DATAGRAMS)? as u64,
@@ -113,7 +131,8 @@ impl Outside {
             Ok((connection, line))
         };
         let (connection, answer) = answer().map_err(Failure::os(format!("ask the partner outside, at {peer}")))?;
-        let port = answer.parse().map_err(|_| Failure::Impossible(format!("the partner outside, at {peer}: {answer}")))?;
+        let port =
+            answer.parse().map_err(|_| Failure::Impossible(format!("the partner outside, at {peer}: {answer}")))?;
         Ok(Self { connection, traffic: SocketAddr::new(peer.ip(), port) })
     }
 
@@ -168,7 +187,9 @@ impl Outside {
         let counted: Option<Vec<u64>> = said.split_whitespace().map(|word| word.parse().ok()).collect();
         counted.filter(|counted| counted.len() == numbers).ok_or_else(|| {
             let said: String = said.chars().take(120).collect();
-            Failure::Impossible(format!("the partner outside was to say {numbers} numbers that it counted, and said {said:?}"))
+            Failure::Impossible(format!(
+                "the partner outside was to say {numbers} numbers that it counted, and said {said:?}"
+            ))
         })
     }
 }

@@ -172,10 +172,11 @@ impl Environment for Xen {
         let shared = domain.hello.shared && Arena::bytes(&parts).is_ok_and(fits);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let asked = ToGuest::Start {
-            request: Request {
+            request: Box::new(Request {
                 start: domain.hello.start(place.began, runs),
                 ..probe::request(job, place, Path::new(""))
-            },
+            }),
+            address: None,
             unix_nanoseconds: now.as_nanos() as u64,
             parts: (!shared).then_some(sizes),
         };

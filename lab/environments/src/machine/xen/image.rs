@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use image::{Kernel, Pack, Plan, Recipe, Root};
+use kizami_settings::Settings;
 
 use super::super::board::{AMD64, Board, INIT};
 use super::super::guest::Guest;
@@ -75,7 +76,7 @@ impl Packages {
         let [init, probe] = [INIT, LINUX_PROBE].map(locate::ours);
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
         let cloud = Flavour::Cloud.package(&AMD64).map_err(Error::Unusable)?;
-        let guest = Guest::of(&cloud, Board::asked(None), false)?;
+        let guest = Guest::of(&cloud, Board::asked(None), &Settings::default())?;
         // The folder of the guest tells what is in it, and a package's name its version.
         let names: Vec<_> = self.others.iter().chain([&self.kernel]).map(|path| path.file_name()).collect();
         let programs =
