@@ -3,10 +3,11 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 // Its behaviours are linked into this program, so that what they say of themselves can be asked for.
 use exercises as _;
-use in_a_vm::{Epmd, certificates, run, skipped};
+use in_a_vm::{Epmd, certificates, run, run_within, skipped};
 use tempfile::TempDir;
 
 fn compiled() -> TempDir {
@@ -145,6 +146,23 @@ fn real_time_mode_tells_what_took_effect() {
     assert!(wrong.contains("there is no policy \"best\""), "{wrong}");
     let nothing = said(None);
     assert!(!nothing.contains("real-time"), "{nothing}");
+}
+
+/// Under the policy fifo the kernel lets no thread take turns with one that computes: two schedulers on one processor would be one.
+#[test]
+fn who_computes_in_real_time_mode_keeps_nobody_waiting() {
+    let folder = compiled();
+    let start = "{ok, _} = application:ensure_all_started(exercises),
+        Busy = fun Busy() -> Busy() end,
+        [spawn(Busy) || _ <- lists:seq(1, 8)],
+        Self = self(),
+        [begin spawn(fun() -> Self ! N end), receive N -> ok end end || N <- lists:seq(1, 1000)],
+        io:format(\"schedulers ~b of ~b~n\", [erlang:system_info(schedulers_online), erlang:system_info(schedulers)]),
+        halt(0).";
+    let mut erl = Command::new("erl");
+    erl.args(["-noshell", "-pa", ".", "+S", "2", "-eval", start]).env("OTP_REALTIME", "policy=fifo priority=7 cpus=0");
+    let said = run_within(folder.path(), &mut erl, Duration::from_secs(60));
+    assert!(said.contains("schedulers 1 of 2") && said.contains("real-time: 1 scheduler of 2"), "{said}");
 }
 
 /// Runs the tests that are chosen, all if none is, in a VM with these flags.

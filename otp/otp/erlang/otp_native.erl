@@ -34,7 +34,7 @@
 -on_load(load/0).
 
 -nifs([init/2, restore/2, place/1, message/2, handle/2, handle_dirty_cpu/2, handle_dirty_io/2, on/2, state/1, resume/2, work_cpu/2,
-       work_io/2, let_go/1, watch/3, kept/2, tests/1, test/1, realtime/0, observe/2]).
+       work_io/2, let_go/1, watch/3, kept/2, tests/1, test/1, realtime/1, observe/2]).
 
 -record(self, {parent :: pid(), name :: term(), module :: module(), number :: non_neg_integer(),
                options :: [option()], slot :: reference(), place :: non_neg_integer(), debug = [] :: [sys:debug_option()],
@@ -480,6 +480,25 @@ format_status(_Opt, [_Dictionary, SysState, Parent, Debug, #self{slot = Slot, na
      {data, [{"Status", SysState}, {"Parent", Parent}, {"Logged events", logged(Debug)}, {"Module", Module}]},
      {data, [{"State", shown(Slot)}]}].
 
+%% ---------------------------------------------------------------- real-time mode
+
+%% Puts what was asked for in force: what became of each thing, with the level at which it is to be logged.
+%%
+%% Two schedulers of one priority on one processor take no turns under the policy fifo: one that computes keeps the other, and the
+%% processes that are there, from running for ever. So there are no more of them than processors, as in a VM that is started there.
+realtime() ->
+    Online = erlang:system_info(schedulers_online),
+    Told =
+        case realtime(schedulers) of
+            Few when Few < Online ->
+                erlang:system_flag(schedulers_online, Few),
+                Schedulers = case Few of 1 -> "scheduler"; _ -> "schedulers" end,
+                [{notice, io_lib:format("real-time: ~b ~s of ~b, one for each processor", [Few, Schedulers, Online])}];
+            _ ->
+                []
+        end,
+    Told ++ realtime(threads).
+
 %% ---------------------------------------------------------------- native
 
 init(_Number, _Argument) -> erlang:nif_error(not_loaded).
@@ -499,5 +518,5 @@ watch(_Descriptor, _What, _Message) -> erlang:nif_error(not_loaded).
 kept(_What, _Given) -> erlang:nif_error(not_loaded).
 tests(_What) -> erlang:nif_error(not_loaded).
 test(_Number) -> erlang:nif_error(not_loaded).
-realtime() -> erlang:nif_error(not_loaded).
+realtime(_What) -> erlang:nif_error(not_loaded).
 observe(_What, _Content) -> erlang:nif_error(not_loaded).

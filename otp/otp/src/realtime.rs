@@ -4,9 +4,13 @@
 //! `policy=fifo priority=80 lock_memory=true cpus=2,3`. The settings are applied before the root of the application starts, and read
 //! back: what is reported is what took effect.
 //!
+//! There are no more schedulers than processors: under the policy fifo two on one processor take no turns (`realtime/0` of the Erlang
+//! half).
+//!
 //! The policy is that of the threads that run processes, of those that wait for files and sockets, and of the helpers of both.
 //! Dirty schedulers keep the ordinary policy, because work that may take long must not hold up work that must not wait.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use crate::atom;
@@ -56,7 +60,22 @@ pub(crate) fn apply(env: Env<'_>) -> Term<'_> {
     env.list(&told)
 }
 
+/// The most schedulers for which there are processors, where that matters; otherwise more than any VM has.
+pub(crate) fn schedulers(env: Env<'_>) -> Term<'_> {
+    let wanted = std::env::var(VARIABLE).ok().and_then(|text| Wanted::read(&text).ok());
+    wanted.and_then(|wanted| wanted.schedulers()).unwrap_or(u32::MAX).encode(env)
+}
+
 impl Wanted {
+    /// How many schedulers there are processors for, if they are chosen, or each is given away for as long as a thread likes.
+    fn schedulers(&self) -> Option<u32> {
+        let chosen = self.processors.iter().collect::<BTreeSet<_>>().len();
+        let kept = self.policy.as_ref().is_some_and(|(_, policy)| *policy == libc::SCHED_FIFO);
+        let here = kept.then(|| std::thread::available_parallelism().map_or(usize::MAX, usize::from));
+        let processors = Some(chosen).filter(|chosen| *chosen > 0).or(here)?;
+        Some(u32::try_from(processors).unwrap_or(u32::MAX))
+    }
+
     fn read(text: &str) -> Result<Self, String> {
         let mut wanted = Self::default();
         for word in text.split_whitespace() {
@@ -163,6 +182,15 @@ mod tests {
         for wrong in ["policy", "policy=best", "cpus=2-3", "priority=high", "speed=high"] {
             assert!(Wanted::read(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn there_are_no_more_schedulers_than_processors_that_they_have_to_share() {
+        let schedulers = |text| Wanted::read(text).expect("good words").schedulers();
+        assert_eq!(schedulers("policy=fifo cpus=2,3,2"), Some(2));
+        assert_eq!(schedulers("policy=other cpus=5"), Some(1));
+        assert!(schedulers("policy=fifo").is_some_and(|all| all > 0));
+        assert_eq!((schedulers("policy=rr"), schedulers("lock_memory=true")), (None, None));
     }
 
     #[test]

@@ -49,7 +49,7 @@ const FUNCTIONS: &[(&CStr, u32, Function, u32)] = &[
     (c"tests", 1, raw::<1, Tests>, 0),
     (c"test", 1, raw::<1, Test>, 0),
     (c"kept", 2, raw::<2, Kept>, DIRTY_IO),
-    (c"realtime", 0, raw::<0, Realtime>, DIRTY_IO),
+    (c"realtime", 1, raw::<1, Realtime>, DIRTY_IO),
     (c"observe", 2, raw::<2, Observe>, 0),
     (c"work_cpu", 2, raw::<2, Work>, DIRTY_CPU),
     (c"work_io", 2, raw::<2, Work>, DIRTY_IO),
@@ -162,13 +162,15 @@ impl Native<2> for Work {
     }
 }
 
-/// `realtime()`: puts what was asked for in force, and tells what took effect.
+/// `realtime(threads)`: puts what was asked of threads in force, and tells what took effect; `realtime(schedulers)`: how many schedulers
+/// there may be at most.
 struct Realtime;
-impl Native<0> for Realtime {
+impl Native<1> for Realtime {
     const DIRTY: bool = true;
 
-    fn call<'a>(env: Env<'a>, _: &Turn, []: [Term<'a>; 0]) -> Option<Term<'a>> {
-        Some(crate::realtime::apply(env))
+    fn call<'a>(env: Env<'a>, _: &Turn, [what]: [Term<'a>; 1]) -> Option<Term<'a>> {
+        let schedulers = what.is(crate::atom!("schedulers"));
+        Some(if schedulers { crate::realtime::schedulers(env) } else { crate::realtime::apply(env) })
     }
 }
 
