@@ -49,7 +49,7 @@ impl Root {
             if files.contains_key(&path) {
                 continue;
             }
-            let at = self.folder.join(&path);
+            let at = self.at(&path);
             let content = fs::read(&at).map_err(|source| match for_whom {
                 Some(whom) => Error::Form { path: at.clone(), why: format!("{whom} needs it: {source}") },
                 None => Error::Io { doing: "read", path: at.clone(), source },
@@ -70,6 +70,12 @@ impl Root {
             files.insert(path, content);
         }
         Ok(files)
+    }
+
+    /// Where a file of the image lies: where folders such as /lib64 are links into /usr, a package may have it there.
+    fn at(&self, path: &str) -> PathBuf {
+        let [at, merged] = [self.folder.join(path), self.folder.join("usr").join(path)];
+        if !at.exists() && merged.exists() { merged } else { at }
     }
 
     /// The folders in which libraries may be, from the root.
@@ -167,6 +173,19 @@ mod tests {
         for library in &needs.libraries {
             assert!(files.contains(&format!("usr/lib/some-linux-gnu/{library}")), "{library}: {files:?}");
         }
+    }
+
+    /// Debian 13 has the linker in /usr/lib64, to which /lib64 is a link where packages are installed.
+    #[test]
+    fn a_file_that_a_package_has_in_usr_is_found_where_programs_look_for_it() {
+        let (folder, needs) = root("");
+        let interpreter = needs.interpreter.expect("it is dynamic");
+        let interpreter = interpreter.trim_start_matches('/');
+        let merged = folder.path().join("usr").join(interpreter);
+        fs::create_dir_all(merged.parent().expect("a folder")).expect("a folder");
+        fs::rename(folder.path().join(interpreter), merged).expect("moved");
+        let files = files(&folder, &["usr/bin/program"]).expect("all is there");
+        assert!(files.contains(&interpreter.to_owned()), "{files:?}");
     }
 
     #[test]

@@ -138,6 +138,8 @@ mod tests {
             ("Standard PC (i440FX + PIIX, 1996)", Some("pc")),
             ("Standard PC (Q35 + ICH9, 2009)", Some("q35")),
             ("virtio devices LNRO0005:17", Some("microvm")),
+            // QEMU 10, whose firmware calls it so.
+            ("Bochs; virtio devices LNRO0005:00", Some("microvm")),
             ("linux,dummy-virt", Some("virt")),
             ("", None),
         ] {

@@ -37,16 +37,19 @@ fn about_files(scratch: &str) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// What shows which machine this is: what its firmware or its device tree calls it, or else the virtio devices that stand there
-/// without a bus.
+/// What shows which machine this is: what its firmware or its device tree calls it, and the virtio devices that stand there without a
+/// bus.
 fn machine() -> String {
     let named = ["/sys/class/dmi/id/product_name", "/proc/device-tree/compatible"].map(|file| text(Path::new(file)));
-    if let Some(name) = named.into_iter().find(|name| !name.is_empty()) {
-        return name.replace('\0', " ").trim().to_owned();
-    }
+    // A firmware that was told no name may have one of its own.
+    let mut told: Vec<String> = named.iter().map(|name| name.replace('\0', " ").trim().to_owned()).collect();
     // Beside the devices there are files of the driver's own. A device is named by its kind and a number: `LNRO0005:17`.
     let entries = fs::read_dir("/sys/bus/platform/drivers/virtio-mmio").into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let devices: Vec<_> = names.filter(|name| name.contains(':')).collect();
-    if devices.is_empty() { String::new() } else { format!("virtio devices {}", devices.join(", ")) }
+    if !devices.is_empty() {
+        told.push(format!("virtio devices {}", devices.join(", ")));
+    }
+    told.retain(|part| !part.is_empty());
+    told.join("; ")
 }
