@@ -1,6 +1,6 @@
 //! Docker, and podman, which has the same commands and no daemon.
 //!
-//! The image is imported once a run: the probe and the folders that are mounted over. A daemon that answers is used; where
+//! An image is imported once a run: the probe, the folders that are mounted over, and files of the layer below where a workload wants some. A daemon that answers is used; where
 //! none does, one is started with a socket and data of its own, and ended with the run. Containers have no network but the
 //! loopback, because a bridge would be a change of this machine.
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use kizami_protocol::Keep;
 
-use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED, real_time};
+use super::engine::{Asked, Below, Engine, Files, PROBE, Prepared, SCRATCH, SHARED, real_time};
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::locate;
@@ -53,14 +53,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 struct Session {
     /// Program and first arguments.
     program: Vec<String>,
-    image: String,
+    images: Vec<Image>,
     versions: Vec<(String, String)>,
     /// The file with the number of the daemon's process.
     daemon_number: Option<PathBuf>,
     /// The socket of the daemon, if that is of this run.
     ours: Option<PathBuf>,
-    _image: Keeper,
     _daemon: Option<Keeper>,
+}
+
+/// An image of a run: the probe, and files of the layer below.
+struct Image {
+    below: Option<Below>,
+    name: String,
+    _keeper: Keeper,
 }
 
 impl Engine for Cli {
@@ -99,8 +105,9 @@ impl Engine for Cli {
         session.take_if(|session| !session.is_there());
         let session = match &mut *session {
             Some(session) => session,
-            none => none.insert(self.begin(asked.probe)?),
+            none => none.insert(self.begin()?),
         };
+        let image = self.image(session, asked)?;
         let mut command = session.command();
         command.args(["run", "--rm", "--pull", "never", "--log-driver", "none", "--network", "none"]);
         command.args(["--name", asked.name, "--hostname", "kizami"]);
@@ -133,7 +140,7 @@ impl Engine for Cli {
         if let Some(microseconds) = asked.real_time.filter(|_| session.ours.is_some() || !self.daemon) {
             command.args(["--cpu-rt-runtime", &microseconds.to_string()]);
         }
-        command.arg(&session.image).arg(PROBE).args(asked.arguments);
+        command.arg(&image).arg(PROBE).args(asked.arguments);
         let remove = session.words(&["rm", "--force", asked.name]);
         Ok(Prepared { command, keep: Some(Keep { run: vec![remove], ..Keep::default() }) })
     }
@@ -149,7 +156,7 @@ impl Engine for Cli {
 }
 
 impl Cli {
-    fn begin(&self, probe: &Path) -> Result<Session, Error> {
+    fn begin(&self) -> Result<Session, Error> {
         let program = locate::program(self.name, self.package).map_err(Error::Unusable)?;
         let program = program.to_string_lossy().into_owned();
         let mut words = vec![program.clone()];
@@ -176,10 +183,6 @@ impl Cli {
             daemon_number = Some(keeper.1.run.join(NUMBER));
             daemon = Some(keeper.0);
         }
-        let image = format!("kizami-probe:{}", std::process::id());
-        let remove = [words.clone(), ["image", "rm", "--force", &image].map(str::to_owned).to_vec()].concat();
-        let keeper = Keeper::start(&Keep { run: vec![remove], ..Keep::default() })?;
-        self.import(&words, probe, &image)?;
         let mut versions = Vec::new();
         let said = self.ask(&words, &["version", "--format", "{{.Client.Version}}"]);
         versions.extend(said.ok().map(|version| (self.name.to_owned(), version)));
@@ -188,7 +191,20 @@ impl Cli {
             let said = self.ask(&words, &["info", "--format", about]);
             versions.extend(said.ok().map(|said| ("dockerd".to_owned(), format!("{said}, {whose}"))));
         }
-        Ok(Session { program: words, image, versions, daemon_number, ours, _image: keeper, _daemon: daemon })
+        Ok(Session { program: words, images: Vec::new(), versions, daemon_number, ours, _daemon: daemon })
+    }
+
+    /// The name of the image for a container. It is made when it is not there.
+    fn image(&self, session: &mut Session, asked: &Asked<'_>) -> Result<String, Error> {
+        if let Some(image) = session.images.iter().find(|image| image.below == asked.below) {
+            return Ok(image.name.clone());
+        }
+        let name = format!("kizami-probe:{}-{}", std::process::id(), session.images.len());
+        let remove = session.words(&["image", "rm", "--force", &name]);
+        let keeper = Keeper::start(&Keep { run: vec![remove], ..Keep::default() })?;
+        self.import(session, asked, &name)?;
+        session.images.push(Image { below: asked.below, name: name.clone(), _keeper: keeper });
+        Ok(name)
     }
 
     /// What a command says, or why it failed.
@@ -197,15 +213,15 @@ impl Cli {
         said(self.name, output.map_err(|e| format!("{} cannot be started: {e}", self.name))?)
     }
 
-    /// Makes the image: the probe, and folders to mount over.
-    fn import(&self, words: &[String], probe: &Path, image: &str) -> Result<(), Error> {
+    /// Makes an image: the probe, folders to mount over, and files of the layer below.
+    fn import(&self, session: &Session, asked: &Asked<'_>, image: &str) -> Result<(), Error> {
         let failed = |why: String| Error::Unusable(format!("the image could not be made: {why}"));
-        let archive = archive(probe).map_err(Error::os(format!("read {}", probe.display())))?;
-        let mut command = command(words);
+        let probe = fs::read(asked.probe).map_err(Error::os(format!("read {}", asked.probe.display())))?;
+        let mut command = session.command();
         command.args(["import", "-", image]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(Error::os(format!("start {}", self.name)))?;
         // One that does not take it says why.
-        let _ = child.stdin.take().map(|mut stdin| stdin.write_all(&archive));
+        let _ = child.stdin.take().map(|stdin| archive(&probe, asked.below, stdin));
         let output = child.wait_with_output().map_err(Error::os(format!("wait for {}", self.name)))?;
         said(self.name, output).map(drop).map_err(failed)
     }
@@ -249,8 +265,8 @@ fn bind(source: &Path, destination: &str) -> Result<String, Error> {
     Ok(format!("type=bind,\"source={}\",destination={destination}", source.replace('"', "\"\"")))
 }
 
-fn archive(probe: &Path) -> std::io::Result<Vec<u8>> {
-    let mut builder = tar::Builder::new(Vec::new());
+fn archive(probe: &[u8], below: Option<Below>, to: impl Write) -> std::io::Result<()> {
+    let mut builder = tar::Builder::new(to);
     let header = |kind, mode, size| {
         let mut header = tar::Header::new_ustar();
         header.set_entry_type(kind);
@@ -262,10 +278,15 @@ fn archive(probe: &Path) -> std::io::Result<Vec<u8>> {
         let path = format!("{}/", folder.trim_start_matches('/'));
         builder.append_data(&mut header(tar::EntryType::Directory, 0o755, 0), path, std::io::empty())?;
     }
-    let content = fs::read(probe)?;
-    let mut file = header(tar::EntryType::Regular, 0o755, content.len() as u64);
-    builder.append_data(&mut file, PROBE.trim_start_matches('/'), content.as_slice())?;
-    builder.into_inner()
+    let mut file = header(tar::EntryType::Regular, 0o755, probe.len() as u64);
+    builder.append_data(&mut file, PROBE.trim_start_matches('/'), probe)?;
+    if let Some(below) = below {
+        for path in below.paths() {
+            let path = format!("{}/{path}", SCRATCH.trim_start_matches('/'));
+            builder.append_data(&mut header(tar::EntryType::Regular, 0o644, below.bytes), path, below.content())?;
+        }
+    }
+    builder.finish()
 }
 
 /// The folders of a daemon of ours.

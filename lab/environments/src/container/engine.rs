@@ -1,13 +1,16 @@
 //! What a container is asked to be, and what an engine makes of that.
 
 use std::ffi::CString;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kizami_protocol::Keep;
 use kizami_settings::{Root, system};
+use kizami_workloads::linux::first_write;
 
+use crate::environment::Job;
 use crate::error::Error;
 
 /// Paths in a container.
@@ -36,6 +39,40 @@ impl Files {
     }
 }
 
+/// Files that are in the image of a container, in the folder for files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Below {
+    pub count: u64,
+    /// Of each.
+    pub bytes: u64,
+}
+
+impl Below {
+    /// The most bytes of all of them.
+    const MOST: u64 = 4 << 30;
+
+    /// Those that the workload of `job` is to find.
+    pub(super) fn of(job: &Job) -> Result<Option<Self>, Error> {
+        let Some((count, bytes)) = first_write::below(&job.params) else { return Ok(None) };
+        if count.saturating_mul(bytes) > Self::MOST {
+            return Err(Error::Unusable(format!(
+                "an image with {count} files of {bytes} bytes would be larger than 4 GiB: choose fewer samples or a smaller size"
+            )));
+        }
+        Ok(Some(Self { count, bytes }))
+    }
+
+    /// Their paths in the folder for files.
+    pub(super) fn paths(self) -> impl Iterator<Item = String> {
+        (0..self.count).map(|index| format!("{}/{}", first_write::FOLDER, first_write::name(index)))
+    }
+
+    /// What each holds.
+    pub(super) fn content(self) -> impl Read {
+        io::repeat(first_write::BYTE).take(self.bytes)
+    }
+}
+
 /// One container.
 #[derive(Debug)]
 pub(super) struct Asked<'a> {
@@ -49,6 +86,8 @@ pub(super) struct Asked<'a> {
     /// A folder that becomes [`SHARED`].
     pub shared: &'a Path,
     pub files: Files,
+    /// Files of the layer below, where files are on an overlay.
+    pub below: Option<Below>,
     /// A folder of the host for files, if they are on it.
     pub scratch: &'a Path,
     /// Linux's names of capabilities that the settings of the work take, without their `CAP_`. Whoever has one needs no

@@ -14,7 +14,7 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings, process};
 use kizami_workloads::{Params, Workload};
 
-use super::engine::{Asked, Engine, Files, SCRATCH, SHARED, real_time};
+use super::engine::{Asked, Below, Engine, Files, SCRATCH, SHARED, real_time};
 use super::observed::observed;
 use super::socket::{self, Served};
 use super::veth;
@@ -55,6 +55,7 @@ impl Container {
             folder: &own,
             shared: &shared,
             files: Files::Tmpfs,
+            below: None,
             scratch: &folder.0,
             capabilities: &[],
             seccomp: None,
@@ -170,13 +171,15 @@ impl Environment for Container {
             capabilities.push("IPC_LOCK");
         }
         let name = unique_name();
+        let files = settings.get(FILES_ON).and_then(Files::parse).unwrap_or_else(|| self.engine.files(&scratch));
         let asked = Asked {
             name: &name,
             probe: &locate::ours(LINUX_PROBE).map_err(Error::Unusable)?,
             arguments: &["connect", &format!("{SHARED}/{}", socket::NAME)],
             folder: &own,
             shared: &shared,
-            files: settings.get(FILES_ON).and_then(Files::parse).unwrap_or_else(|| self.engine.files(&scratch)),
+            files,
+            below: if files == Files::Overlay { Below::of(job)? } else { None },
             scratch: &scratch,
             capabilities: &capabilities,
             seccomp: settings.get("seccomp").map(|value| value == "on"),

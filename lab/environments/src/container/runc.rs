@@ -3,14 +3,15 @@
 //! Its root file system is an empty folder, in which the file of the probe is mounted. A layer for files is an overlay that
 //! is mounted in the container alone. A runc that is killed leaves its container, so a keeper deletes it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::process::Command;
 
 use kizami_protocol::Keep;
 use serde_json::{Value, json};
 
-use super::engine::{Asked, Engine, Files, PROBE, Prepared, SCRATCH, SHARED, is_layer};
+use super::engine::{Asked, Below, Engine, Files, PROBE, Prepared, SCRATCH, SHARED, is_layer};
 use crate::error::Error;
 use crate::locate;
 
@@ -56,6 +57,9 @@ impl Engine for Runc {
         for folder in [&root, &state].into_iter().chain(&layers) {
             fs::create_dir_all(folder).map_err(Error::os(format!("make the folder {}", folder.display())))?;
         }
+        if let Some(below) = asked.below {
+            put(below, &layers[0])?;
+        }
         let config = asked.folder.join("config.json");
         fs::write(&config, specification(asked)?.to_string())
             .map_err(Error::os(format!("write {}", config.display())))?;
@@ -69,6 +73,19 @@ impl Engine for Runc {
         let keep = Keep { run, cgroup: Some(asked.name.to_owned()), ..Keep::default() };
         Ok(Prepared { command, keep: Some(keep) })
     }
+}
+
+/// Makes the files of the layer below.
+fn put(below: Below, layer: &Path) -> Result<(), Error> {
+    for path in below.paths() {
+        let path = layer.join(path);
+        let make = || -> io::Result<()> {
+            fs::create_dir_all(path.parent().unwrap_or(layer))?;
+            io::copy(&mut below.content(), &mut File::create(&path)?).map(drop)
+        };
+        make().map_err(Error::os(format!("make {}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// The file config.json, see config.md and config-linux.md of the specification.

@@ -5,6 +5,7 @@
 //! outlive a guest that panics or hangs; where a board has no place for such memory, they are sent.
 
 mod board;
+mod boot;
 mod disk;
 mod guest;
 mod kept;

@@ -6,31 +6,25 @@
 use std::fs::{self, File};
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kizami_protocol::{Arena, PartSize, Request, ToGuest};
-use kizami_recording::folder::Effective;
-use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
-use super::board::{AMD64, BOARDS, Board};
+use super::board::{AMD64, BOARDS};
+use super::boot::{Booted, Given, board, boot, processors};
 use super::disk::{self, Disk};
-use super::guest::{Guest, possible};
+use super::guest::possible;
 use super::kernels::Flavour;
-use super::monitor::Monitor;
-use super::network::{self, Link, Network};
-use super::session::{Hello, InGuest, Session};
-use super::ticks;
+use super::network::{self, Network};
+use super::session::InGuest;
 use crate::environment::{Environment, FILES_ON, Job, Place};
 use crate::error::Error;
-use crate::launch::{self, Listener, Started};
+use crate::launch::Started;
 use crate::link::{LINK, NETWORK};
 use crate::locate;
 use crate::partner;
@@ -43,7 +37,6 @@ const KVM_PATIENCE: Duration = Duration::from_secs(10);
 const LEAST_REGION: u64 = 64 << 20;
 /// So many machines are kept, paused, for what else asks for them.
 const KEPT: usize = 4;
-const MEMORY: u64 = 512 << 20;
 
 /// See the module.
 pub struct Qemu {
@@ -59,24 +52,6 @@ struct Machine {
     region: File,
     bytes: u64,
     booted: Option<Booted>,
-}
-
-#[derive(Clone)]
-struct Booted {
-    session: Arc<Mutex<Session>>,
-    hello: Hello,
-    /// When it ran its first instruction, by this machine's clock.
-    runs: i64,
-    observed: Vec<(String, Effective)>,
-    guest: Guest,
-    /// Out of it, if it has a network.
-    link: Option<Link>,
-}
-
-impl Booted {
-    fn is_alive(&self) -> bool {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).is_alive()
-    }
 }
 
 impl Qemu {
@@ -291,145 +266,4 @@ fn try_kvm() -> Result<(), String> {
 /// What a machine is started with.
 fn of_machine(settings: &Settings) -> Settings {
     settings.of(Scope::Machine).merged(&settings.of(Scope::Layer))
-}
-
-fn board(asked: &Settings) -> &'static Board {
-    Board::asked(asked.get("machine"))
-}
-
-fn processors(asked: &Settings, host: usize) -> usize {
-    asked.get("vm_cpus").and_then(|value| value.parse().ok()).unwrap_or(host)
-}
-
-/// What a machine is given of this one: the memory for arenas, of so many bytes, its disk, and its network.
-struct Given<'a> {
-    region: &'a File,
-    bytes: u64,
-    disk: Option<Disk>,
-    network: Option<Network>,
-}
-
-/// Starts a machine and waits until it is up; it is paused then.
-fn boot(
-    asked: &Settings,
-    accelerator: &str,
-    given: Given<'_>,
-    patience: Duration,
-    interrupt: &AtomicBool,
-) -> Result<Booted, Error> {
-    let flavour = asked.get("vm_kernel").and_then(Flavour::named).unwrap_or(Flavour::Cloud);
-    let package = flavour.package(board(asked).architecture).map_err(Error::Unusable)?;
-    let guest = Guest::of(&package, board(asked), asked)?;
-    let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
-    let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
-    let mut descriptors = vec![given.region.as_fd(), port_there.as_fd(), control_there.as_fd()];
-    descriptors.extend(given.disk.as_ref().map(Disk::descriptor));
-    descriptors.extend(given.network.as_ref().and_then(Network::descriptor));
-    let ignored: Listener = Box::new(|mut stdout, _| {
-        let _ = io::copy(&mut stdout, &mut io::sink());
-    });
-    let monitor = launch::start(command(asked, accelerator, &guest, &given)?, &descriptors, ignored, || {})?;
-    drop((port_there, control_there));
-    let files = given.disk.as_ref().map(|disk| disk.folder().to_owned());
-    let mut session = Session::new(&Monitor::new(monitor, control, files), port)?;
-    let runs = session.begin();
-    let hello = session.boot(patience, interrupt, |_| None)?;
-    session.pause()?;
-    let observed = observed(asked, &session, &hello);
-    let link = given.network.as_ref().map(Network::link);
-    Ok(Booted { session: Arc::new(Mutex::new(session)), hello, runs, observed, guest, link })
-}
-
-/// The command line. The child has the memory for arenas, the port and the control as its descriptors 3 to 5, then its disk and the
-/// interface of its network, if it has them; what the console says comes on its standard error.
-fn command(asked: &Settings, accelerator: &str, guest: &Guest, given: &Given<'_>) -> Result<Command, Error> {
-    let board = board(asked);
-    let of = board.architecture;
-    let mut command = Command::new(locate::program(of.program, of.package).map_err(Error::Unusable)?);
-    command.stdin(Stdio::null());
-    // It waits to be told to run: until then its time is the monitor's.
-    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
-    command.args(["-machine", board.name, "-accel", accelerator]);
-    // Some processors lack a register that this would read.
-    command.args(["-cpu", if accelerator == "kvm" { "host,arch-capabilities=off" } else { of.emulated }]);
-    command.args(["-smp", &processors(asked, kizami_settings::cpus::allowed().len()).to_string()]);
-    let memory = asked.number("vm_memory", Quantity::Size).unwrap_or(MEMORY);
-    command.args(["-m", &format!("{}M", memory >> 20)]);
-    let counts = asked.get("icount").filter(|value| *value != "off");
-    if let Some(shift) = counts {
-        command.args(["-icount", &format!("shift={shift},sleep=off")]);
-    }
-    command.arg("-kernel").arg(&guest.kernel).arg("-initrd").arg(&guest.initramfs);
-    // An emulated clock is as good as the host's, which the kernel cannot know: it would take the slowest that there is. Nor
-    // can it measure well how fast that runs: it is the host's, or counts nanoseconds where instructions are the clock. That the
-    // kernel would measure again a second after its start, against a clock of the board (HPET, PM timer), with another result at
-    // each boot: it is given none. And an emulator that waits for its turn looks to a kernel as if the timer did not tick.
-    let khz = if counts.is_some() { Some(1_000_000) } else { ticks::khz() };
-    let khz = khz.map(|khz| format!("tsc_early_khz={khz}")).unwrap_or_default();
-    let (clock, khz) = match (accelerator, of.told_its_clock, counts) {
-        ("tcg", true, Some(_)) => ("tsc=reliable no_timer_check hpet=disable pmtmr=0", khz.as_str()),
-        ("tcg", true, None) => ("tsc=reliable no_timer_check", khz.as_str()),
-        _ => ("", ""),
-    };
-    let more = asked.get("kernel_args").unwrap_or("");
-    let console = format!("console={} quiet panic=-1", of.line);
-    let words = [&console, clock, khz, more].map(str::trim);
-    let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
-    command.args(["-append", &words.join(" ")]);
-    if board.shares_memory {
-        let memory = format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={},share=on", given.bytes);
-        command.args(["-object", &memory, "-device", "ivshmem-plain,memdev=arena"]);
-    }
-    command.args(["-device", board.console]);
-    command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
-    command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
-    command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
-    let mut next = 6;
-    if given.disk.is_some() {
-        command.args(disk::arguments(asked, next, board));
-        next += 1;
-    }
-    if let Some(network) = &given.network {
-        command.args(network.arguments(next, board));
-    }
-    Ok(command)
-}
-
-/// What is in force, as the monitor and the guest say it.
-fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, Effective)> {
-    let fact = |name: &str| hello.facts.get(name).map_or("", String::as_str);
-    let accelerator = session.monitor().ask("query-kvm", "enabled").and_then(|enabled| enabled.as_bool());
-    let accelerator = accelerator.map(|kvm| if kvm { "kvm" } else { "tcg" }.to_owned());
-    let memory = session.monitor().ask("query-memory-size-summary", "base-memory").and_then(|bytes| bytes.as_u64());
-    let there: Vec<_> = fact("command_line").split_whitespace().collect();
-    let words = asked.get("kernel_args").map(|asked| {
-        let in_force: Vec<_> = asked.split_whitespace().filter(|word| there.contains(word)).collect();
-        in_force.join(" ")
-    });
-    let mut found = vec![
-        ("accel", accelerator),
-        ("machine", Board::of_guest(fact("machine")).map(|board| board.name.to_owned())),
-        ("vm_cpus", Some(hello.cpus.len().to_string())),
-        ("vm_memory", memory.map(|bytes| Quantity::Size.write(bytes))),
-        ("vm_kernel", Flavour::of_release(fact("kernel")).map(|(flavour, _)| flavour.name().to_owned())),
-        ("kernel_args", words),
-        ("icount", asked.get("icount").map(str::to_owned)),
-        (FILES_ON, hello.files_on()),
-        (NETWORK, Some(network::observed(session.monitor().process(), fact("network_driver")))),
-    ];
-    if disk::wanted(asked) {
-        found.extend(disk::observed(&mut session.monitor()));
-    }
-    let effective = |(name, value): (&str, Option<String>)| {
-        let asked = asked.get(name);
-        let known = value.is_some();
-        let value = value.unwrap_or_else(|| "unknown".into());
-        let as_requested = asked.is_none_or(|asked| asked == value);
-        let why = match asked {
-            Some(asked) if !as_requested => format!("{asked} was asked for and did not take effect"),
-            _ => String::new(),
-        };
-        (known || asked.is_some()).then(|| (name.to_owned(), Effective { value, as_requested, why }))
-    };
-    found.into_iter().filter_map(effective).chain(hello.told()).collect()
 }

@@ -110,6 +110,36 @@ fn files_are_where_it_is_asked_for() {
             assert!(engine != "runc" || depth == "3", "{engine}: {trial}");
         }
     }
+    let overlays: Vec<_> =
+        working("copies of files of an image").into_iter().filter(|&engine| engine != "bwrap").collect();
+    let overlays: Vec<_> = overlays.into_iter().filter(|&engine| engine != "runc" || !on_a_layer(&lab)).collect();
+    let set = ["files_on=overlay,bind", "size=4KiB,32MiB", "samples=5"];
+    let set: Vec<_> = set.iter().flat_map(|one| ["--set", one]).collect();
+    let run =
+        ["run", "first-write", "--wait", "--environment", &overlays.join(","), "--trials", "1", "--out", "copies"];
+    lab.kizami(&[&run[..], &set].concat()).succeeded();
+    let recording = recorded(&lab.path().join("copies"));
+    let shown = lab.show(&lab.path().join("copies"));
+    for engine in overlays {
+        let mut of_overlay = Vec::new();
+        for series in series_in(&recording, engine) {
+            let overlay = series["requested"]["files_on"] == "overlay";
+            let found = &series["trials"][0]["effective"]["files"]["value"];
+            assert_eq!(found, if overlay { "of the layer below" } else { "made before" }, "{engine}: {series}");
+            if overlay {
+                let mut all = shown["series"].as_array().expect("series").iter();
+                let about = all.find(|about| about["series"]["name"] == series["name"]).expect("the series");
+                let median = about["summary"]["median"].as_f64().expect("a median");
+                of_overlay.push((series["params"]["size"].as_str() == Some("32MiB"), median));
+            }
+        }
+        of_overlay.sort_by_key(|(large, _)| *large);
+        // All of a file is copied, however little is written to it.
+        assert!(
+            matches!(of_overlay[..], [(false, small), (true, large)] if large > 5.0 * small),
+            "{engine}: {of_overlay:?}"
+        );
+    }
     let refused = lab.kizami(&["run", "syscall", "--wait", "--environment", "bwrap", "--set", "files_on=overlay"]);
     assert!(refused.status.code() != Some(0), "{refused}");
     lab.kizami(&["run", "syscall", "--wait", "--set", "files_on=overlay"]).ended_with(2).says(&["files_on"]);

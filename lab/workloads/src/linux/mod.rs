@@ -36,6 +36,7 @@ workloads! {
     tcp,
     udp,
     file,
+    first_write,
     boot,
     footprint,
 }

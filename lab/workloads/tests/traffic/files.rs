@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use kizami_workloads::linux::first_write;
 use kizami_workloads::loads::{self, LoadBench};
 
 use super::harness::{Folder, is_root, skipped, trial, trial_in};
@@ -120,4 +121,27 @@ impl Drop for Mounted {
         // SAFETY: a C string.
         unsafe { libc::umount2(self.0.as_ptr(), libc::MNT_DETACH) };
     }
+}
+
+pub fn a_first_write_has_a_file_of_its_own_that_was_there() {
+    let given = [("size", "10000B"), ("chunk", "100B"), ("samples", "20")];
+    let trial = trial("first-write", &given);
+    assert_eq!((trial.failure.as_deref(), trial.part("").len()), (None, 20));
+    assert_eq!(trial.effective["files"].0, "made before");
+
+    // Files that an environment has put there are taken, and kept.
+    let folder = Folder::new();
+    let below = folder.0.join(first_write::FOLDER);
+    fs::create_dir(&below).expect("a folder");
+    for index in 0..20 {
+        fs::write(below.join(first_write::name(index)), [first_write::BYTE; 10_000]).expect("a file");
+    }
+    let found = trial_in(&folder.0, &AtomicBool::new(false), "first-write", &given);
+    assert_eq!((found.failure, found.effective["files"].0.as_str()), (None, "of the layer below"));
+    let written = fs::read(below.join("19")).expect("the file");
+    assert_eq!((&written[..2], written[100], written.len()), (&[0xa5, 0xa5][..], first_write::BYTE, 10_000));
+
+    fs::write(below.join("7"), "short").expect("a file");
+    let short = trial_in(&folder.0, &AtomicBool::new(false), "first-write", &given);
+    assert!(short.failure.is_some_and(|why| why.contains("was to have 10000 bytes, and has 5")));
 }

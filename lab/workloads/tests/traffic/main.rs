@@ -52,6 +52,7 @@ fn the_promises_of_messages_streams_files_and_loads_hold() {
         files::the_state_of_the_cache_is_the_one_that_was_found,
         files::direct_files_are_written_and_read_where_the_file_system_can,
         files::a_full_disk_is_said_and_the_file_is_gone,
+        files::a_first_write_has_a_file_of_its_own_that_was_there,
         every_workload_ends_when_it_is_stopped_and_keeps_its_rows,
         loads::every_load_works_until_it_is_stopped_and_leaves_nothing_behind,
     }
@@ -69,4 +70,5 @@ fn every_workload_ends_when_it_is_stopped_and_keeps_its_rows() {
     stopped("udp", &[("duration", "3600s"), ("rate", "1kbit")], Reached::Partners);
     stopped("file", &[("op", "write"), ("samples", "10_000_000")], Reached::Rows);
     stopped("file", &[("size", "64MiB"), ("samples", "10_000_000")], Reached::Nothing);
+    stopped("first-write", &[("size", "16MiB"), ("samples", "10_000")], Reached::Nothing);
 }

@@ -1,9 +1,9 @@
 //! TCP throughput over loopback or a link out of the environment, measured at either end.
 //!
-//! The measuring process has one end of a connection, a partner the other: a forked process, or one outside. A row is the time between two clock
-//! readings, with the bytes that went through the measuring process's end in between. A row ends at the first reading
-//! at which at least `report` bytes have gone, so it holds up to a call's worth more. A stream that ends before has one
-//! row, of all its bytes. One clock reading a call of `chunk` bytes costs far less than the call itself.
+//! The measuring process has one end of a connection, a partner the other: a forked process, or one outside. A row is the time between
+//! two clock readings, with the bytes that went through the measuring process's end in between. A row ends at the first reading at which
+//! at least `report` bytes have gone, so it holds up to a call's worth more. A stream that ends before has one row, of all its bytes. One
+//! clock reading a call of `chunk` bytes costs far less than the call itself.
 //!
 //! Both buffers begin at a page, as those of iperf3 and nuttcp do: 16 bytes further the copy from the kernel costs a tenth of the
 //! throughput on some processors, and where `malloc` puts one depends on what was allocated before.
@@ -15,20 +15,22 @@
 //! first call to the moment at which the receiver has everything, so bytes that only filled a buffer do not count as
 //! sent.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+mod partner;
+mod plan;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
 
 use kizami_recording::Recorder;
 use kizami_recording::folder::Unit;
 
-use crate::os::memory::{PageAligned, Shared, touch_stack};
-use crate::os::net::{self, PATIENCE, STALL, SocketBuffer};
-use crate::os::outside::{Outside, Task};
-use crate::os::child::Child;
 use crate::bench::{Bench, Failure, clock_ns};
+use crate::os::memory::{PageAligned, touch_stack};
+use crate::os::net::{self, STALL};
 use crate::spec::{Kind, Param, Params, Part, Workload};
+use partner::Partner;
+pub(super) use partner::{Talk, drain, pour};
+use plan::Plan;
 
 pub static WORKLOAD: Workload = Workload {
     name: "tcp",
@@ -86,75 +88,9 @@ pub static WORKLOAD: Workload = Workload {
     beam: None,
 };
 
-/// What two processes, or two threads of a partner, tell each other beside the stream.
-#[derive(Debug, Default)]
-pub(super) struct Talk {
-    /// Tells the partner to send no more.
-    pub(super) enough: AtomicBool,
-    /// What went through the partner's end; final once `done`.
-    bytes: AtomicU64,
-    /// The buffer of the partner's socket at the end, 0 if that is not known; final once `done`.
-    buffer: AtomicU64,
-    done: AtomicBool,
-}
-
-impl Talk {
-    /// What went through the partner's end is final.
-    fn end(&self, bytes: u64, buffer: std::io::Result<u64>) {
-        self.bytes.store(bytes, Ordering::Relaxed);
-        self.buffer.store(buffer.unwrap_or(0), Ordering::Relaxed);
-        self.done.store(true, Ordering::Release);
-    }
-
-    /// What went through the partner's end, and its buffer.
-    pub(super) fn counted(&self) -> (u64, u64) {
-        (self.bytes.load(Ordering::Relaxed), self.buffer.load(Ordering::Relaxed))
-    }
-}
-
-/// How far a stream goes, and how it is cut, sent and received.
-struct Plan {
-    total: u64,
-    duration: u64,
-    report: u64,
-    chunk: usize,
-    /// Whether the receiver waits with poll().
-    polls: bool,
-    /// Whether the measuring process sends.
-    sends: bool,
-    /// Of the sockets' buffers; 0 lets TCP make them grow.
-    buffer: u64,
-}
-
-impl Plan {
-    fn own_buffer(&self) -> SocketBuffer {
-        if self.sends { SocketBuffer::Send } else { SocketBuffer::Receive }
-    }
-
-    fn others_buffer(&self) -> SocketBuffer {
-        if self.sends { SocketBuffer::Receive } else { SocketBuffer::Send }
-    }
-
-    fn set_buffers(&self, socket: &TcpStream) -> Result<(), Failure> {
-        if self.buffer > 0 {
-            SocketBuffer::Send.set(socket, self.buffer)?;
-            SocketBuffer::Receive.set(socket, self.buffer)?;
-        }
-        Ok(())
-    }
-}
-
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
-    let plan = Plan {
-        total: params.number("total"),
-        duration: params.number("duration"),
-        report: params.number("report"),
-        chunk: params.number("chunk") as usize,
-        polls: params.choice("wait") == "poll",
-        sends: params.choice("direction") == "send",
-        buffer: params.number("buffer"),
-    };
+    let plan = Plan::new(params);
     let (mut own, partner) = match bench.peer() {
         None => Partner::forked(&plan)?,
         Some(peer) => Partner::outside(&plan, peer)?,
@@ -201,79 +137,6 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         bench.fact("bits_per_second", stream.bytes as f64 * 8.0 / seconds);
     }
     Ok(())
-}
-
-/// Whoever has the other end of the connection.
-enum Partner {
-    Forked { child: Child, talk: Shared<Talk>, before: u64 },
-    Outside(Outside),
-}
-
-impl Partner {
-    /// A process of this environment, over loopback; and this process's end.
-    fn forked(plan: &Plan) -> Result<(TcpStream, Self), Failure> {
-        let (own, other) = net::tcp_pair()?;
-        plan.set_buffers(&own)?;
-        plan.set_buffers(&other)?;
-        let before = plan.others_buffer().of(&other).unwrap_or(0);
-        let talk = Shared::<Talk>::new()?;
-        let mut buffer = PageAligned::new(plan.chunk, 0x5A)?;
-        // SAFETY: the partner makes system calls on a socket and a buffer that exist already, and computes.
-        let child = unsafe {
-            Child::fork(&[other.as_raw_fd()], || {
-                if plan.sends {
-                    drain(&mut net::as_first(), plan.polls, &mut buffer, &talk)
-                } else {
-                    pour(&mut net::as_first(), &buffer, plan.total, &talk)
-                }
-            })
-        }?;
-        Ok((own, Self::Forked { child, talk, before }))
-    }
-
-    /// A partner outside of this environment, at `peer`.
-    fn outside(plan: &Plan, peer: SocketAddr) -> Result<(TcpStream, Self), Failure> {
-        let &Plan { total, chunk, polls, buffer, .. } = plan;
-        let task = if plan.sends { Task::Drain { chunk, polls, buffer } } else { Task::Pour { chunk, total, buffer } };
-        let outside = Outside::ask(peer, task)?;
-        let own = outside.stream(PATIENCE)?;
-        plan.set_buffers(&own)?;
-        Ok((own, Self::Outside(outside)))
-    }
-
-    /// It should send no more.
-    fn enough(&self) {
-        match self {
-            Self::Forked { talk, .. } => talk.enough.store(true, Ordering::Relaxed),
-            Self::Outside(outside) => outside.enough(),
-        }
-    }
-
-    /// How it ended, if it is a process that has.
-    fn died(&self) -> Option<String> {
-        match self {
-            Self::Forked { child, .. } => child.ended().map(|ending| format!("the partner process {ending}")),
-            Self::Outside(_) => None,
-        }
-    }
-
-    /// The bytes that went through its end, and its buffer before and after; 0 if that is not known.
-    fn counted(self) -> Result<[u64; 3], Failure> {
-        match self {
-            Self::Outside(outside) => {
-                let counted = outside.counted(3)?;
-                Ok([counted[0], counted[1], counted[2]])
-            }
-            Self::Forked { ref talk, before, .. } if talk.done.load(Ordering::Acquire) => {
-                let (bytes, after) = talk.counted();
-                Ok([bytes, before, after])
-            }
-            forked => {
-                let why = forked.died().unwrap_or_else(|| "the partner process closed the connection".into());
-                Err(Failure::Impossible(format!("the stream was cut off: {why}")))
-            }
-        }
-    }
 }
 
 /// What went through the measuring end.
@@ -400,45 +263,4 @@ fn stalled(ns: u64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Impossible(format!("the stream stood still for {} s", STALL.as_secs())))
-}
-
-/// The partner that receives.
-pub(super) fn drain(socket: &mut TcpStream, polls: bool, buffer: &mut [u8], talk: &Talk) -> std::io::Result<()> {
-    let mut bytes = 0;
-    loop {
-        if polls {
-            net::wait_to_read(socket);
-        }
-        match socket.read(buffer) {
-            Ok(0) => break,
-            Ok(received) => bytes += received as u64,
-            Err(e) if net::is_pause(&e) => {}
-            Err(e) => return Err(e),
-        }
-    }
-    talk.end(bytes, SocketBuffer::Receive.of(socket));
-    socket.shutdown(Shutdown::Write)
-}
-
-/// The partner that sends.
-pub(super) fn pour(socket: &mut TcpStream, buffer: &[u8], total: u64, talk: &Talk) -> std::io::Result<()> {
-    loop {
-        match socket.read(&mut [0]) {
-            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Ok(_) => break,
-            Err(e) if net::is_pause(&e) => {}
-            Err(e) => return Err(e),
-        }
-    }
-    let mut bytes = 0;
-    while bytes < total && !talk.enough.load(Ordering::Relaxed) {
-        let most = buffer.len().min((total - bytes) as usize);
-        match socket.write(&buffer[..most]) {
-            Ok(sent) => bytes += sent as u64,
-            Err(e) if net::is_pause(&e) => {}
-            Err(e) => return Err(e),
-        }
-    }
-    talk.end(bytes, SocketBuffer::Send.of(socket));
-    socket.shutdown(Shutdown::Write)
 }
