@@ -21,16 +21,27 @@ pub fn has(workload: &Workload) -> bool {
     [&tcp::WORKLOAD, &udp::WORKLOAD, &super::net_rtt::WORKLOAD].iter().any(|one| one.name == workload.name)
 }
 
+/// So many tasks at a time: a trial has one, and whoever else finds the port may not have the memory of this machine.
+const MOST_TASKS: usize = 2;
+
 /// Does what is asked for on connections to `listener`, each on a thread of its own; for ever, unless the system refuses.
 ///
 /// # Errors
 /// What the system said.
 pub fn serve(listener: &TcpListener) -> io::Result<()> {
+    let tasks = Arc::new(());
     loop {
-        let (connection, _) = listener.accept()?;
+        let (mut connection, _) = listener.accept()?;
+        // Each task holds one, and this.
+        if Arc::strong_count(&tasks) > MOST_TASKS {
+            let _ = writeln!(connection, "refused: it has {MOST_TASKS} tasks already");
+            continue;
+        }
+        let task = Arc::clone(&tasks);
         std::thread::Builder::new().name("partner".into()).spawn(move || {
             // Whoever asked sees the connection end.
             let _ = answer(connection);
+            drop(task);
         })?;
     }
 }

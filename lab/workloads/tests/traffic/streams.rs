@@ -1,7 +1,8 @@
 //! The workloads TCP and UDP.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 use super::harness::{trial, trial_at, trial_outside, without_its_partner};
 
@@ -135,6 +136,16 @@ pub fn the_other_half_of_a_workload_can_be_done_outside() {
 }
 
 pub fn a_partner_outside_that_is_not_there_or_says_something_else_is_a_failure() {
+    // Two that say nothing are as many as it listens to.
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let at = listener.local_addr().expect("its address");
+    std::thread::spawn(move || kizami_workloads::linux::partner::serve(&listener));
+    let silent = [(); 2].map(|()| TcpStream::connect(at).expect("it listens"));
+    std::thread::sleep(Duration::from_millis(100));
+    let why = trial_at(at, "net-rtt", &[("trips", "10")]).failure.expect("it is busy");
+    assert!(why.contains("2 tasks already") || why.contains("ask the partner outside"), "{why}");
+    drop(silent);
+
     let taken = TcpListener::bind(("127.0.0.1", 0)).expect("a port").local_addr().expect("its address");
     let why = trial_at(taken, "net-rtt", &[("trips", "10")]).failure.expect("nobody is there");
     assert!(why.contains("reach the partner outside") && why.contains(&taken.to_string()), "{why}");
