@@ -1,13 +1,12 @@
 //! The round trip of a message over TCP or UDP: between two processes over loopback, or with a partner outside.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::pipe_rtt::{self, PLACEMENT, TRIPS};
 use super::via::VIA;
 use crate::bench::{Bench, Failure};
-use crate::os::net::STALL;
+use crate::os::net::{self, STALL};
 use crate::os::outside::{Outside, Task};
 use crate::spec::{Kind, Param, Params, Workload};
 
@@ -44,7 +43,7 @@ pub static WORKLOAD: Workload = Workload {
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let stream = params.choice("protocol") == "tcp";
     let Some(peer) = bench.peer() else {
-        let [own, other] = pair(stream).map_err(Failure::os("connect two sockets over 127.0.0.1"))?;
+        let [own, other] = pair(stream)?;
         return pipe_rtt::with_echo(params, bench, vec![other], (own.as_raw_fd(), own.as_raw_fd()));
     };
     if params.choice("placement") != "free" {
@@ -77,26 +76,20 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Two sockets over loopback that are connected to each other.
-fn pair(stream: bool) -> io::Result<[OwnedFd; 2]> {
-    let any = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// Two sockets over loopback that are connected to each other, whose calls wait for as long as it takes.
+fn pair(stream: bool) -> Result<[OwnedFd; 2], Failure> {
+    let failed = || Failure::os("have two sockets over 127.0.0.1 wait, and send at once");
     if !stream {
-        let (one, other) = (UdpSocket::bind(any)?, UdpSocket::bind(any)?);
-        one.connect(other.local_addr()?)?;
-        other.connect(one.local_addr()?)?;
+        let (one, other) = net::udp_pair()?;
+        for socket in [&one, &other] {
+            socket.set_read_timeout(None).and_then(|()| socket.set_write_timeout(None)).map_err(failed())?;
+        }
         return Ok([one.into(), other.into()]);
     }
-    let listener = TcpListener::bind(any)?;
-    let one = TcpStream::connect(listener.local_addr()?)?;
-    let own = one.local_addr()?;
-    // Somebody else on this machine may connect to the port.
-    let other = loop {
-        let (other, from) = listener.accept()?;
-        if from == own {
-            break other;
-        }
-    };
-    one.set_nodelay(true)?;
-    other.set_nodelay(true)?;
+    let (one, other) = net::tcp_pair()?;
+    for socket in [&one, &other] {
+        let waits = socket.set_read_timeout(None).and_then(|()| socket.set_write_timeout(None));
+        waits.and_then(|()| socket.set_nodelay(true)).map_err(failed())?;
+    }
     Ok([one.into(), other.into()])
 }
