@@ -452,6 +452,7 @@ const PARTNERS: &[(&str, &[(&str, &str)])] = &[
     ("pipe-rtt", &[("trips", "100_000_000")]),
     ("fifo-rtt", &[("trips", "100_000_000")]),
     ("net-rtt", &[("trips", "100_000_000")]),
+    ("net-rtt", &[("trips", "100_000_000"), ("protocol", "udp")]),
     ("fcntl-lock", &[("exchanges", "100_000_000")]),
     ("fcntl-lock", &[("exchanges", "100_000_000"), ("order", "lmbench")]),
     ("ctx-ring", &[("samples", "100_000_000")]),

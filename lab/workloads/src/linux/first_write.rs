@@ -85,10 +85,11 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     options.write(true);
     bench.window(|bench| -> Result<(), Failure> {
         for path in &paths {
-            let failed = |doing: &str| Failure::os(format!("{doing} {}", path.display()));
+            // The words of a failure are made when there is one: making them takes memory.
+            let failed = |doing: &str, source| Failure::Os { doing: format!("{doing} {}", path.display()), source };
             let before = clock_ns();
-            let file = options.open(path).map_err(failed("open"))?;
-            file.write_all_at(&chunk, 0).map_err(failed("write"))?;
+            let file = options.open(path).map_err(|source| failed("open", source))?;
+            file.write_all_at(&chunk, 0).map_err(|source| failed("write", source))?;
             recorder.push(clock_ns() - before);
             drop(file);
             if bench.stopped() {

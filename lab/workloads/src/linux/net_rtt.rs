@@ -76,19 +76,20 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Two sockets over loopback that are connected to each other, whose calls wait for as long as it takes.
+/// Two sockets over loopback that are connected to each other. A call of the first waits no longer than [`STALL`]: one of
+/// UDP is not told that the other side is gone. The second waits for as long as it takes.
 fn pair(stream: bool) -> Result<[OwnedFd; 2], Failure> {
     let failed = || Failure::os("have two sockets over 127.0.0.1 wait, and send at once");
     if !stream {
         let (one, other) = net::udp_pair()?;
-        for socket in [&one, &other] {
-            socket.set_read_timeout(None).and_then(|()| socket.set_write_timeout(None)).map_err(failed())?;
+        for (socket, limit) in [(&one, Some(STALL)), (&other, None)] {
+            socket.set_read_timeout(limit).and_then(|()| socket.set_write_timeout(limit)).map_err(failed())?;
         }
         return Ok([one.into(), other.into()]);
     }
     let (one, other) = net::tcp_pair()?;
-    for socket in [&one, &other] {
-        let waits = socket.set_read_timeout(None).and_then(|()| socket.set_write_timeout(None));
+    for (socket, limit) in [(&one, Some(STALL)), (&other, None)] {
+        let waits = socket.set_read_timeout(limit).and_then(|()| socket.set_write_timeout(limit));
         waits.and_then(|()| socket.set_nodelay(true)).map_err(failed())?;
     }
     Ok([one.into(), other.into()])

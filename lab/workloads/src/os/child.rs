@@ -130,12 +130,14 @@ impl Drop for Child {
 
 /// What to say when talking to `partners` failed: their end, if that was the reason.
 pub fn partner_failed(doing: &str, error: io::Error, partners: &[Child]) -> Failure {
-    if !closed(&error) {
+    let silent = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+    if !closed(&error) && !silent {
         return Failure::os(doing)(error);
     }
     // One that ended because its neighbour was gone ended well, and is not the cause.
     let cause = within_moments(|| partners.iter().find(|p| !matches!(p.end(), None | Some((libc::CLD_EXITED, 0)))));
-    let cause = cause.and_then(Child::ended).unwrap_or_else(|| "closed its descriptors".to_owned());
+    let unknown = if silent { "did not answer in time" } else { "closed its descriptors" };
+    let cause = cause.and_then(Child::ended).unwrap_or_else(|| unknown.to_owned());
     Failure::Impossible(format!("could not {doing}: a partner process {cause}"))
 }
 
@@ -154,9 +156,11 @@ fn within<T>(ms: u32, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-/// Whether the error says that the other side is gone.
+/// Whether the error says that the other side is gone. A socket of TCP says so in another way when there was a message that
+/// the other side had not read, and one of UDP when its message came to where nobody is any more.
 fn closed(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe)
+    use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), UnexpectedEof | BrokenPipe | ConnectionReset | ConnectionRefused)
 }
 
 /// Makes the child what [`Child::fork`] promises.
