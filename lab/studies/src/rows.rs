@@ -7,6 +7,7 @@
 use kizami_environments::LOAD;
 use kizami_recording::folder::Series;
 use kizami_recording::formats::FILE;
+use kizami_settings::Scope;
 
 use crate::cell::DEFAULT;
 use crate::group::Group;
@@ -40,6 +41,14 @@ impl Group {
         let asked_by = format!("{study}/{}", self.id);
         let mine: Vec<_> = (0..series.len()).filter(|index| series[*index].asked_by.contains(&asked_by)).collect();
         let names = self.varying(&mine.iter().map(|index| series[*index]).collect::<Vec<_>>());
+        // What was asked of all that have it, others do not have: the host has no link out of itself.
+        let of_some = kizami_settings::SETTINGS.iter().filter(|setting| {
+            let asked = mine.iter().filter(|index| series[**index].requested.contains_key(setting.name)).count();
+            setting.scope == Scope::Layer
+                && (1..mine.len()).contains(&asked)
+                && !names.iter().any(|n| n == setting.name)
+        });
+        let of_some: Vec<&str> = of_some.map(|setting| setting.name).collect();
         let (mut workloads, mut environments): (Vec<_>, Vec<_>) =
             mine.iter().map(|index| (&series[*index].workload, &series[*index].environment)).unzip();
         workloads.sort();
@@ -58,6 +67,8 @@ impl Group {
                 }
                 let condition: Vec<_> = names.iter().map(|name| (name.clone(), value_of(one, name))).collect();
                 words.extend(words_of(one, &condition));
+                let layer = of_some.iter().filter_map(|name| Some(format!("{name} {}", one.requested.get(*name)?)));
+                words.extend(layer);
                 if !one.part.is_empty() {
                     words.push(one.part.clone());
                 }

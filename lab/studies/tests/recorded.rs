@@ -118,6 +118,28 @@ fn a_load_that_varies_is_the_first_that_tells_rows_apart_and_none_is_idle() {
 }
 
 #[test]
+fn what_only_some_layers_have_stands_with_those_that_have_it() {
+    let study = study(
+        r#"
+        name = "s"
+        title = "t"
+        [[group]]
+        id = "g"
+        title = "t"
+        environments = ["host", "bwrap"]
+        workloads = ["net-rtt"]
+        settings = { network = "link", policy = "fifo:80" }
+        "#,
+    );
+    let scratch = Scratch::new();
+    let reader = record(&study, &scratch, |_, _| vec![1, 2, 3]);
+    let series: Vec<_> = reader.series().map(|loaded| loaded.series).collect();
+    let rows = study.group("g").expect("a group").rows("s", &series);
+    let labels: Vec<_> = rows.into_iter().map(|row| row.label).collect();
+    assert_eq!(labels, ["net-rtt, host", "net-rtt, bwrap, network link"]);
+}
+
+#[test]
 fn rows_stand_in_the_order_of_the_group_under_what_tells_them_apart() {
     let study = Study::load("nerves").expect("a study");
     let scratch = Scratch::new();

@@ -111,7 +111,8 @@ const MODELS: &[(&str, &str)] = &[
 /// The model that the kernel was built with; one that can switch starts with it.
 fn built_as(root: &Root) -> Option<&'static str> {
     let release = root.get("proc/sys/kernel/osrelease")?;
-    let config = root.get(&format!("boot/config-{release}")).or_else(|| {
+    let places = [format!("boot/config-{release}"), format!("lib/modules/{release}/config")];
+    let config = places.iter().find_map(|place| root.get(place)).or_else(|| {
         let packed = root.path("proc/config.gz");
         let unpacked = packed.exists().then(|| Command::new("gzip").arg("-dc").arg(packed).output())?.ok()?;
         String::from_utf8(unpacked.stdout).ok()

@@ -39,6 +39,10 @@ fn files(table: &str) -> Result<(String, String), String> {
     match mounts::under(table, SCRATCH).map(|mount| (mount.root, mount.point, mount.kind)) {
         // Of a file system of the host a folder is mounted, and of one of its own the whole.
         Some((root, SCRATCH, kind)) if root != "/" => Ok(("bind".into(), format!("a folder of the host on {kind}"))),
+        // An engine that cannot have layers where it keeps its containers copies all of an image for each of them.
+        Some((root, _, kind)) if root != "/" => {
+            Ok(("bind".into(), format!("the root of the container is a folder of the host on {kind}, and no overlay above an image")))
+        }
         Some((_, _, kind @ ("overlay" | "tmpfs"))) => Ok((kind.to_owned(), String::new())),
         Some((_, SCRATCH, kind)) => Ok(("bind".into(), format!("a file system of the host, {kind}"))),
         Some((_, _, kind)) => Ok((kind.to_owned(), "the root file system of the container".into())),
@@ -72,6 +76,8 @@ mod tests {
         assert_eq!(on("2 1 0:41 / /scratch rw - tmpfs tmpfs rw\n"), Ok("tmpfs".into()));
         assert_eq!(on("2 1 0:41 / /dev rw - tmpfs tmpfs rw\n"), Ok("overlay".into()));
         assert!(files("").is_err());
+        let copied = files("1 0 0:40 /lib/docker/vfs/dir/x / rw - overlay overlay rw\n").expect("a folder");
+        assert!(copied.0 == "bind" && copied.1.contains("no overlay"), "{copied:?}");
     }
 
     #[test]

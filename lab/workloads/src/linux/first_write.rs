@@ -99,9 +99,9 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         Ok(())
     })?;
     let (value, why) = if there {
-        ("of the layer below", "they were there when the probe began; each is copied when it is first opened for writing")
+        ("of the image", "they were there when the probe began: an overlay copies each when it is first opened for writing")
     } else {
-        ("made before", "there is no layer below: nothing is copied")
+        ("made before", "the probe made them itself, so nothing has to be copied")
     };
     bench.effective("files", value, true, why);
     Ok(())

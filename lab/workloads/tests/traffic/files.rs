@@ -137,7 +137,7 @@ pub fn a_first_write_has_a_file_of_its_own_that_was_there() {
         fs::write(below.join(first_write::name(index)), [first_write::BYTE; 10_000]).expect("a file");
     }
     let found = trial_in(&folder.0, &AtomicBool::new(false), "first-write", &given);
-    assert_eq!((found.failure, found.effective["files"].0.as_str()), (None, "of the layer below"));
+    assert_eq!((found.failure, found.effective["files"].0.as_str()), (None, "of the image"));
     let written = fs::read(below.join("19")).expect("the file");
     assert_eq!((&written[..2], written[100], written.len()), (&[0xa5, 0xa5][..], first_write::BYTE, 10_000));
 
