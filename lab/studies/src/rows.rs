@@ -40,15 +40,9 @@ impl Group {
     pub fn rows(&self, study: &str, series: &[&Series]) -> Vec<Row> {
         let asked_by = format!("{study}/{}", self.id);
         let mine: Vec<_> = (0..series.len()).filter(|index| series[*index].asked_by.contains(&asked_by)).collect();
-        let names = self.varying(&mine.iter().map(|index| series[*index]).collect::<Vec<_>>());
-        // What was asked of all that have it, others do not have: the host has no link out of itself.
-        let of_some = kizami_settings::SETTINGS.iter().filter(|setting| {
-            let asked = mine.iter().filter(|index| series[**index].requested.contains_key(setting.name)).count();
-            setting.scope == Scope::Layer
-                && (1..mine.len()).contains(&asked)
-                && !names.iter().any(|n| n == setting.name)
-        });
-        let of_some: Vec<&str> = of_some.map(|setting| setting.name).collect();
+        let of_mine: Vec<_> = mine.iter().map(|index| series[*index]).collect();
+        let names = self.varying(&of_mine);
+        let of_some = settings_of_some(&of_mine, &names);
         let (mut workloads, mut environments): (Vec<_>, Vec<_>) =
             mine.iter().map(|index| (&series[*index].workload, &series[*index].environment)).unzip();
         workloads.sort();
@@ -145,6 +139,15 @@ impl Group {
         let rest = names.iter().map(of_value).collect();
         (listed, varied, case.unwrap_or(last), rest)
     }
+}
+
+/// The settings of a layer that were asked of every series that has them, while others have none: the host has no link
+/// out of itself. Those of `named` are said already.
+fn settings_of_some(series: &[&Series], named: &[String]) -> Vec<&'static str> {
+    let asked = |name: &str| series.iter().filter(|one| one.requested.contains_key(name)).count();
+    let of_layers = kizami_settings::SETTINGS.iter().filter(|setting| setting.scope == Scope::Layer);
+    let unsaid = of_layers.map(|setting| setting.name).filter(|name| !named.iter().any(|said| said == name));
+    unsaid.filter(|name| (1..series.len()).contains(&asked(name))).collect()
 }
 
 fn value_of(series: &Series, name: &str) -> String {

@@ -92,6 +92,14 @@ fn around(centre: u64, spread: u64, count: u64, seed: u64) -> Vec<u64> {
     (0..count).map(|_| centre + random.u64(0..spread)).collect()
 }
 
+/// The labels of group `g` of study `s`, once it was recorded.
+fn labels(study: &Study) -> Vec<String> {
+    let scratch = Scratch::new();
+    let reader = record(study, &scratch, |_, _| vec![1, 2, 3]);
+    let series: Vec<_> = reader.series().map(|loaded| loaded.series).collect();
+    study.group("g").expect("a group").rows("s", &series).into_iter().map(|row| row.label).collect()
+}
+
 #[test]
 fn a_load_that_varies_is_the_first_that_tells_rows_apart_and_none_is_idle() {
     let study = study(
@@ -106,13 +114,8 @@ fn a_load_that_varies_is_the_first_that_tells_rows_apart_and_none_is_idle() {
         cases = [{}, { policy = "fifo:80" }]
         "#,
     );
-    let scratch = Scratch::new();
-    let reader = record(&study, &scratch, |_, _| vec![1, 2, 3]);
-    let series: Vec<_> = reader.series().map(|loaded| loaded.series).collect();
-    let rows = study.group("g").expect("a group").rows("s", &series);
-    let labels: Vec<_> = rows.into_iter().map(|row| row.label).collect();
     assert_eq!(
-        labels,
+        labels(&study),
         ["sleep, idle", "sleep, idle, policy fifo:80", "sleep, load cpu", "sleep, load cpu, policy fifo:80"]
     );
 }
@@ -131,12 +134,7 @@ fn what_only_some_layers_have_stands_with_those_that_have_it() {
         settings = { network = "link", policy = "fifo:80" }
         "#,
     );
-    let scratch = Scratch::new();
-    let reader = record(&study, &scratch, |_, _| vec![1, 2, 3]);
-    let series: Vec<_> = reader.series().map(|loaded| loaded.series).collect();
-    let rows = study.group("g").expect("a group").rows("s", &series);
-    let labels: Vec<_> = rows.into_iter().map(|row| row.label).collect();
-    assert_eq!(labels, ["net-rtt, host", "net-rtt, bwrap, network link"]);
+    assert_eq!(labels(&study), ["net-rtt, host", "net-rtt, bwrap, network link"]);
 }
 
 #[test]

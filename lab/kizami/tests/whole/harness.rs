@@ -387,7 +387,8 @@ pub struct Left(BTreeSet<String>);
 
 impl Left {
     pub fn now() -> Self {
-        let ours = ["kizami-probe", "bwrap", "runc", "dockerd", "containerd", "conmon", "qemu-system"];
+        let ours =
+            ["kizami-probe", "bwrap", "runc", "dockerd", "containerd", "conmon", "qemu-system-x86", "qemu-system-aar"];
         let is_ours = |name: &String| ours.iter().any(|ours| name.starts_with(ours));
         let processes = processes().into_iter().filter(|p| is_ours(&p.name)).map(|p| format!("{} {}", p.name, p.pid));
         let mounts = fs::read_to_string("/proc/self/mountinfo").expect("the mounts");

@@ -99,7 +99,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         Ok(())
     })?;
     let (value, why) = if there {
-        ("of the image", "they were there when the probe began: an overlay copies each when it is first opened for writing")
+        ("of the image", "they were there when the probe began; if they lie in a lower layer of an overlay, the first opening for writing copies each")
     } else {
         ("made before", "the probe made them itself, so nothing has to be copied")
     };

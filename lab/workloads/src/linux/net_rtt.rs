@@ -1,6 +1,7 @@
 //! The round trip of a message over TCP or UDP: between two processes over loopback, or with a partner outside.
 
 use std::io;
+use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::pipe_rtt::{self, PLACEMENT, TRIPS};
@@ -80,17 +81,18 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
 /// UDP is not told that the other side is gone. The second waits for as long as it takes.
 fn pair(stream: bool) -> Result<[OwnedFd; 2], Failure> {
     let failed = || Failure::os("have two sockets over 127.0.0.1 wait, and send at once");
-    if !stream {
-        let (one, other) = net::udp_pair()?;
-        for (socket, limit) in [(&one, Some(STALL)), (&other, None)] {
-            socket.set_read_timeout(limit).and_then(|()| socket.set_write_timeout(limit)).map_err(failed())?;
-        }
-        return Ok([one.into(), other.into()]);
+    let pair: [OwnedFd; 2] = if stream {
+        let (own, other) = net::tcp_pair()?;
+        own.set_nodelay(true).and_then(|()| other.set_nodelay(true)).map_err(failed())?;
+        [own.into(), other.into()]
+    } else {
+        let (own, other) = net::udp_pair()?;
+        [own.into(), other.into()]
+    };
+    for (socket, limit) in pair.iter().zip([Some(STALL), None]) {
+        // How long a call waits is of the socket, whatever its kind, and so of each descriptor of it.
+        let socket = UdpSocket::from(socket.try_clone().map_err(failed())?);
+        socket.set_read_timeout(limit).and_then(|()| socket.set_write_timeout(limit)).map_err(failed())?;
     }
-    let (one, other) = net::tcp_pair()?;
-    for (socket, limit) in [(&one, Some(STALL)), (&other, None)] {
-        let waits = socket.set_read_timeout(limit).and_then(|()| socket.set_write_timeout(limit));
-        waits.and_then(|()| socket.set_nodelay(true)).map_err(failed())?;
-    }
-    Ok([one.into(), other.into()])
+    Ok(pair)
 }
