@@ -68,6 +68,21 @@ impl Modules {
         Ok(order.loaded)
     }
 
+    /// The module of this name, else one that has it as an alias, as an algorithm is wanted (`crypto-crc32c`): among those whose names
+    /// begin with it, which its variants' do, and the one for every processor (`crc32c_generic`) before others.
+    fn that_is(&self, name: &str) -> Option<&str> {
+        if let Some((name, _)) = self.files.get_key_value(name) {
+            return Some(name);
+        }
+        let has_it = |path: &Path| {
+            let needs = read(path).ok().and_then(|content| needs(&content).ok());
+            needs.is_some_and(|needs| needs.aliases.iter().any(|alias| alias == name))
+        };
+        let algorithm = name.strip_prefix("crypto_").unwrap_or(name);
+        let variants = self.files.iter().filter(|(other, path)| other.starts_with(algorithm) && has_it(path));
+        variants.map(|(other, _)| other.as_str()).max_by_key(|other| other.ends_with("_generic"))
+    }
+
     fn similar(&self, name: &str) -> Option<String> {
         let near = self.files.keys().map(|known| (strsim::jaro_winkler(known, name), known));
         let best = near.filter(|(likeness, _)| *likeness > 0.85).max_by(|a, b| a.0.total_cmp(&b.0));
@@ -94,7 +109,7 @@ impl Order<'_> {
         let content = read(path)?;
         let needs = needs(&content).map_err(|why| Error::Form { path: path.clone(), why })?;
         // What is only wanted is loaded where there is such a module.
-        for wanted in needs.before.iter().filter(|wanted| self.modules.files.contains_key(*wanted)) {
+        for wanted in needs.before.iter().filter_map(|wanted| self.modules.that_is(wanted)) {
             self.append(wanted, Some(name))?;
         }
         for needed in &needs.depends {
@@ -120,11 +135,12 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// What a module says of others.
+/// What a module says of others, and what it is called beside its name.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Needs {
     depends: Vec<String>,
     before: Vec<String>,
+    aliases: Vec<String>,
 }
 
 fn needs(content: &[u8]) -> Result<Needs, String> {
@@ -146,6 +162,7 @@ fn said(modinfo: &[u8]) -> Needs {
                 let words = words.split_whitespace().skip_while(|word| *word != "pre:").skip(1);
                 needs.before.extend(words.take_while(|word| *word != "post:").map(plain));
             }
+            Some(("alias", name)) => needs.aliases.push(plain(name)),
             _ => {}
         }
     }
@@ -186,9 +203,12 @@ mod tests {
             ("virtio_ring", "license=GPL\0depends=virtio\0"),
             ("virtio-pci", "depends=virtio_legacy,virtio-ring,virtio\0"),
             ("virtio_legacy", "depends=\0"),
-            ("fs/ext4", "depends=crc16,squashfs\0softdep=pre: crc32c not-there post: virtio\0"),
+            ("fs/ext4", "depends=crc16,squashfs\0softdep=pre: crc32c crypto-sha256 not-there post: virtio\0"),
             ("crc16", ""),
             ("crc32c", ""),
+            ("sha256-generic", "alias=crypto-sha256\0alias=sha256\0"),
+            ("sha256-ssse3", "alias=crypto-sha256\0"),
+            ("sha256-other", ""),
             ("a", "depends=b\0"),
             ("b", "depends=a\0"),
             ("broken", "depends=gone\0"),
@@ -213,7 +233,10 @@ mod tests {
     #[test]
     fn each_comes_after_what_it_needs_and_once() {
         let order = in_order(&["virtio-pci", "virtio_ring", "ext4"]).expect("an order");
-        assert_eq!(order, ["virtio_legacy", "virtio", "virtio_ring", "virtio_pci", "crc32c", "crc16", "ext4"]);
+        assert_eq!(
+            order,
+            ["virtio_legacy", "virtio", "virtio_ring", "virtio_pci", "crc32c", "sha256_generic", "crc16", "ext4"]
+        );
         assert_eq!(in_order(&["squashfs"]), Ok(Vec::new()), "it is built in");
         assert_eq!(in_order(&["a"]).expect("an order"), ["b", "a"]);
     }

@@ -7,7 +7,14 @@ use std::mem;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a device that is to be mounted may take to come, and how often it is looked for.
+const DEVICE_PATIENCE: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +74,11 @@ impl System for Kernel {
     }
 
     fn mount(&mut self, kind: &str, source: &str, target: &str) -> io::Result<()> {
+        // A device may come a while after its module: that of a domain of Xen does.
+        let begun = Instant::now();
+        while source.starts_with("/dev/") && !Path::new(source).exists() && begun.elapsed() < DEVICE_PATIENCE {
+            thread::sleep(LOOK);
+        }
         let [kind, source, target] = [kind, source, target].map(text);
         let (kind, source, target) = (kind?, source?, target?);
         // SAFETY: three texts that end in NUL; without options the fifth is not read.

@@ -45,7 +45,7 @@ pub trait Environment: Sync {
     /// A sentence that says what is missing and how to get it.
     fn available(&self) -> Result<(), String>;
 
-    /// What it cannot do here that it could elsewhere, and what would bring that: a sentence each.
+    /// What it cannot do here that it could elsewhere, and what would bring that, or what is not known of it: a sentence each.
     fn lacks(&self) -> Vec<String> {
         Vec::new()
     }

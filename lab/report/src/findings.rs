@@ -27,8 +27,18 @@ pub struct Finding {
 
 /// All findings, the heaviest first.
 pub fn find(analyses: &[Analysis<'_>]) -> Vec<Finding> {
-    let candidates =
-        [not_recorded, wake_up, noise, erlang_sleep, ignored, fsync, udp_loss, latency_under_load, first_call];
+    let candidates = [
+        not_recorded,
+        clock_still,
+        wake_up,
+        noise,
+        erlang_sleep,
+        ignored,
+        fsync,
+        udp_loss,
+        latency_under_load,
+        first_call,
+    ];
     let mut findings: Vec<Finding> = candidates.iter().filter_map(|candidate| candidate(analyses)).collect();
     findings.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     findings
@@ -107,6 +117,30 @@ fn not_recorded(analyses: &[Analysis<'_>]) -> Option<Finding> {
         headline: format!("{}: {headline}.", series.name),
         meaning: format!("{rest}{others}"),
         weight: 10.0,
+    })
+}
+
+/// A clock that stands still while time passes.
+fn clock_still(analyses: &[Analysis<'_>]) -> Option<Finding> {
+    let most = |series: &Series| {
+        let still = series.trials.iter().filter_map(|trial| trial.facts.get("clock_still_percent").copied());
+        still.fold(0.0, f64::max)
+    };
+    let mut still: Vec<_> = analyses.iter().map(|a| (most(a.series()), a.series())).filter(|(p, _)| *p > 0.0).collect();
+    still.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let (percent, series) = still.first()?;
+    Some(Finding {
+        headline: format!(
+            "The clock {} stood still in {percent:.0} % of the pairs of readings before {} was measured.",
+            Conditions::of(series).environment,
+            series.name
+        ),
+        meaning: format!(
+            "Shorter times than it stands still for are not known. It is so in {}. The clock counts in coarse steps, or the clocks of two \
+             processors run apart: take another clock source, or one processor.",
+            counted(still.len(), "series")
+        ),
+        weight: 9.0,
     })
 }
 

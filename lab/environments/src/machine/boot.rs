@@ -74,7 +74,8 @@ pub(super) fn boot(
 ) -> Result<Booted, Error> {
     let flavour = asked.get("vm_kernel").and_then(Flavour::named).unwrap_or(Flavour::Cloud);
     let package = flavour.package(board(asked).architecture).map_err(Error::Unusable)?;
-    let guest = Guest::of(&package, board(asked), asked)?;
+    let disk = disk::wanted(asked).then_some(disk::VIRTIO);
+    let guest = Guest::of(&package, board(asked), disk, network::wanted(asked))?;
     let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
     let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
     let mut descriptors = vec![given.region.as_fd(), port_there.as_fd(), control_there.as_fd()];
@@ -141,7 +142,7 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, given: &Given<'_>
     command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
     let mut next = 6;
     if given.disk.is_some() {
-        command.args(disk::arguments(asked, next, board));
+        command.args(disk::arguments(asked, next, board, disk::NAME));
         next += 1;
     }
     if let Some(network) = &given.network {
@@ -173,8 +174,13 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
         (NETWORK, Some(network::observed(session.monitor().process(), fact("network_driver")))),
     ];
     if disk::wanted(asked) {
-        found.extend(disk::observed(&mut session.monitor()));
+        found.extend(disk::observed(&mut session.monitor(), disk::NAME));
     }
+    in_force(asked, found).into_iter().chain(hello.told()).collect()
+}
+
+/// What was found out of settings, beside what was asked of them. What is neither known nor asked for is not told.
+pub(super) fn in_force(asked: &Settings, found: Vec<(&str, Option<String>)>) -> Vec<(String, Effective)> {
     let effective = |(name, value): (&str, Option<String>)| {
         let asked = asked.get(name);
         let known = value.is_some();
@@ -186,5 +192,5 @@ fn observed(asked: &Settings, session: &Session, hello: &Hello) -> Vec<(String, 
         };
         (known || asked.is_some()).then(|| (name.to_owned(), Effective { value, as_requested, why }))
     };
-    found.into_iter().filter_map(effective).chain(hello.told()).collect()
+    found.into_iter().filter_map(effective).collect()
 }

@@ -20,8 +20,8 @@ use crate::environment::FILES_ON;
 use crate::error::Error;
 use crate::locate;
 
-/// What QEMU calls it.
-const NAME: &str = "files";
+/// What QEMU calls the disk of a machine that has one.
+pub(super) const NAME: &str = "files";
 const CACHE: &str = "disk_cache";
 const ENGINE: &str = "disk_engine";
 const SIZE: &str = "disk_size";
@@ -46,13 +46,29 @@ pub(super) struct Disk {
     folder: PathBuf,
 }
 
+/// How a guest comes by its disk: the module for it, and the device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub module: &'static str,
+    pub device: &'static str,
+}
+
+/// As a device of the machine.
+pub(super) const VIRTIO: Seen = Seen { module: "virtio_blk", device: "/dev/vda" };
+/// As one that the first domain of Xen hands on.
+pub(super) const HANDED_ON: Seen = Seen { module: "xen-blkfront", device: "/dev/xvda" };
+
 /// Whether a machine with these settings has one.
 pub(super) fn wanted(asked: &Settings) -> bool {
     asked.get(FILES_ON) == Some("disk")
 }
 
-/// Whether the settings of a disk are possible together.
+/// Whether the settings of where files lie are possible in a machine, and together.
 pub(super) fn check(asked: &Settings) -> Result<(), (String, String)> {
+    if let Some(place @ ("overlay" | "bind")) = asked.get(FILES_ON) {
+        let why = format!("a virtual machine has no files on {place:?}: it has them on tmpfs or disk");
+        return Err((FILES_ON.to_owned(), why));
+    }
     let given = SETTINGS.iter().find(|name| asked.get(name).is_some());
     if let Some(name) = given.filter(|_| !wanted(asked)) {
         let why = format!("{name} is of a disk, and the machine has its files in memory: ask for files_on=disk as well");
@@ -115,22 +131,22 @@ impl Disk {
     }
 }
 
-/// The part of QEMU's command line. The child has the file as its descriptor `number`, and opens it by that anew, with the flags
+/// The part of QEMU's command line for a disk of that `name`. The child has the file as its descriptor `number`, and opens it by that anew, with the flags
 /// that the cache takes. An error goes to the guest: by itself QEMU would stop the machine where the disk of the host is full.
-pub(super) fn arguments(asked: &Settings, number: usize, board: &Board) -> [String; 4] {
+pub(super) fn arguments(asked: &Settings, number: usize, board: &Board, name: &str) -> [String; 4] {
     let cache = asked.get(CACHE).unwrap_or(MODES[0].0);
     let engine = asked.get(ENGINE).unwrap_or("threads");
     let drive = format!(
-        "file=/proc/self/fd/{number},if=none,id={NAME},format=raw,cache={cache},aio={engine},werror=report,rerror=report"
+        "file=/proc/self/fd/{number},if=none,id={name},format=raw,cache={cache},aio={engine},werror=report,rerror=report"
     );
-    ["-drive".into(), drive, "-device".into(), format!("{},drive={NAME}", board.disk)]
+    ["-drive".into(), drive, "-device".into(), format!("{},drive={name}", board.disk)]
 }
 
-/// What is in force, by what QEMU says and what its process has opened: cache, engine and size.
-pub(super) fn observed(monitor: &mut Monitor) -> [(&'static str, Option<String>); 3] {
+/// What is in force of the disk `name`, by what QEMU says and what its process has opened: cache, engine and size.
+pub(super) fn observed(monitor: &mut Monitor, name: &str) -> [(&'static str, Option<String>); 3] {
     let engine = engine(monitor.process());
     let said = monitor.answer("query-block");
-    let disk = said.as_ref().and_then(Value::as_array).and_then(|all| all.iter().find(|one| one["device"] == NAME));
+    let disk = said.as_ref().and_then(Value::as_array).and_then(|all| all.iter().find(|one| one["device"] == name));
     let size = disk.and_then(|disk| disk["inserted"]["image"]["virtual-size"].as_u64());
     [(CACHE, disk.and_then(cache)), (ENGINE, engine), (SIZE, size.map(|bytes| Quantity::Size.write(bytes)))]
 }
@@ -142,19 +158,23 @@ fn cache(disk: &Value) -> Option<String> {
     MODES.iter().find(|(_, mode)| *mode == flags).map(|(name, _)| (*name).to_owned())
 }
 
-/// By what the process of a monitor has: the ring of io_submit is mapped, and that of io_uring a descriptor. The main loop of QEMU
-/// 10.1 and earlier has neither for itself.
+/// By what the process of a monitor has. The ring of io_submit is mapped, and that of io_uring a descriptor. From 10.2 on the main
+/// loop of QEMU has one of those for itself, and its threads have names: those that do what the disk is asked for are workers. They
+/// end 10 s after their last request, and a guest that has just come up has mounted its disk.
 fn engine(process: u32) -> Option<String> {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).ok()?;
-    let descriptors = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
-    let opened = descriptors.filter_map(|one| fs::read_link(one.path()).ok());
+    let in_folder = |name: &str| fs::read_dir(format!("/proc/{process}/{name}")).ok().map(Iterator::flatten);
+    let opened = in_folder("fd")?.filter_map(|one| fs::read_link(one.path()).ok());
     let opened: Vec<String> = opened.map(|path| path.to_string_lossy().into_owned()).collect();
-    Some(engine_of(&maps, &opened).to_owned())
+    let named = in_folder("task")?.filter_map(|one| fs::read_to_string(one.path().join("comm")).ok());
+    let threads: Vec<String> = named.map(|name| name.trim().to_owned()).collect();
+    Some(engine_of(&maps, &threads, &opened).to_owned())
 }
 
-fn engine_of(maps: &str, opened: &[String]) -> &'static str {
+fn engine_of(maps: &str, threads: &[String], opened: &[String]) -> &'static str {
     match () {
         () if maps.contains("/[aio]") => "native",
+        () if threads.iter().any(|name| name == "worker") => "threads",
         () if opened.iter().any(|name| name == "anon_inode:[io_uring]") => "io_uring",
         () => "threads",
     }
@@ -201,9 +221,15 @@ mod tests {
 
         let maps = "7f00-7f01 r-xp 00000000 fe:00 1 /usr/lib/libaio.so.1\n";
         let [ring, event] = ["io_uring", "eventfd"].map(|name| format!("anon_inode:[{name}]"));
-        assert_eq!(engine_of(maps, std::slice::from_ref(&event)), "threads");
-        assert_eq!(engine_of(maps, &[event, ring]), "io_uring");
-        assert_eq!(engine_of(&format!("{maps}7f02-7f03 rw-s 00000000 00:0e 2 /[aio] (deleted)\n"), &[]), "native");
+        let [nameless, main, worker] = ["qemu-system-x86", "main", "worker"].map(str::to_owned);
+        assert_eq!(engine_of(maps, std::slice::from_ref(&nameless), std::slice::from_ref(&event)), "threads");
+        let opened = [event, ring];
+        assert_eq!(engine_of(maps, &[nameless], &opened), "io_uring");
+        // QEMU 10.2, whose main loop has a ring.
+        assert_eq!(engine_of(maps, std::slice::from_ref(&main), &opened), "io_uring");
+        assert_eq!(engine_of(maps, &[main, worker], &opened), "threads");
+        let with_ring = format!("{maps}7f02-7f03 rw-s 00000000 00:0e 2 /[aio] (deleted)\n");
+        assert_eq!(engine_of(&with_ring, &[], &opened), "native");
     }
 
     #[test]

@@ -8,20 +8,18 @@ use std::path::{Path, PathBuf};
 
 use image::{Kernel, Pack, Plan, Recipe};
 
-use kizami_settings::Settings;
-
 use super::board::{Architecture, Board};
 use super::kept::kept;
 use super::kernels::Flavour;
-use super::{disk, network};
+use super::disk::Seen;
+use super::network;
 use crate::error::Error;
 use crate::locate;
 
 const STEPS: [&str; 4] =
     ["mount debugfs debugfs /sys/kernel/debug", "up lo", "name kizami", "run /bin/kizami-probe guest"];
-/// What is more in the image of a machine that has a disk, and done first: its files lie there and not in memory.
-const OF_DISK: [&str; 2] = ["virtio_blk", "ext4"];
-const MOUNT_DISK: &str = "mount ext4 /dev/vda /tmp";
+/// The file system of a disk.
+pub(super) const ON_DISK: &str = "ext4";
 
 /// What is more in the image of one that has a network.
 const OF_NETWORK: [&str; 1] = [network::MODULE];
@@ -44,9 +42,8 @@ pub(super) fn possible(of: &Architecture) -> Result<(), String> {
 }
 
 impl Guest {
-    /// The image with the kernel of `package`, for a board, with a disk and a network where these settings ask for them.
-    pub(super) fn of(package: &Path, board: &Board, asked: &Settings) -> Result<Self, Error> {
-        let (disk, network) = (disk::wanted(asked), network::wanted(asked));
+    /// The image with the kernel of `package`, for a board, with what it takes for a disk and a network.
+    pub(super) fn of(package: &Path, board: &Board, disk: Option<Seen>, network: bool) -> Result<Self, Error> {
         let failed = |doing: &str, path: &Path| Error::os(format!("{doing} {}", path.display()));
         let programs = [board.architecture.init, board.architecture.probe].map(locate::ours);
         let [init, probe] = programs;
@@ -55,20 +52,26 @@ impl Guest {
         for input in [package, &init, &probe] {
             contents.push(fs::read(input).map_err(failed("read", input))?);
         }
-        let more = OF_DISK.into_iter().filter(|_| disk).chain(OF_NETWORK.into_iter().filter(|_| network));
+        let of_disk = disk.into_iter().flat_map(|disk| [disk.module, ON_DISK]);
+        let more = of_disk.chain(OF_NETWORK.into_iter().filter(|_| network));
         let modules: Vec<_> = board.modules.into_iter().chain(more).collect();
-        let steps: Vec<_> = Some(MOUNT_DISK).filter(|_| disk).into_iter().chain(STEPS).collect();
+        let steps: Vec<_> = disk.map(mount).into_iter().chain(STEPS.map(str::to_owned)).collect();
         let make = |folder: &Path| make(package, init, probe, (&modules, &steps), folder);
         let folder = kept("guest", &(&modules, &steps, PACK, contents), make)?;
         Ok(Self { kernel: folder.join("vmlinuz"), initramfs: folder.join("initramfs.cpio") })
     }
 }
 
+/// The first step of a guest that has a disk: its files lie there and not in memory.
+pub(super) fn mount(disk: Seen) -> String {
+    format!("mount {ON_DISK} {} /tmp", disk.device)
+}
+
 fn make(
     package: &Path,
     init: PathBuf,
     probe: PathBuf,
-    (modules, steps): (&[&str], &[&str]),
+    (modules, steps): (&[&str], &[String]),
     folder: &Path,
 ) -> Result<(), Error> {
     let failed = |e: image::Error| Error::Unusable(format!("the image of a guest could not be made: {e}"));

@@ -19,12 +19,15 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const SUMS: &str = "sums";
 
 /// The folder that `make` fills with files, made of these `inputs`; it is only made when it is not there, or not what was made.
+/// This program makes it, and another may make something else of the same.
 pub(super) fn kept(
     name: &str,
     inputs: &impl Hash,
     make: impl FnOnce(&Path) -> Result<(), Error>,
 ) -> Result<PathBuf, Error> {
-    kept_in(&locate::cache(), name, inputs, make)
+    let program = std::env::current_exe().and_then(fs::metadata);
+    let made_by = program.and_then(|program| Ok((program.len(), program.modified()?))).ok();
+    kept_in(&locate::cache(), name, &(made_by, inputs), make)
 }
 
 fn kept_in(

@@ -22,7 +22,7 @@ use super::guest::possible;
 use super::kernels::Flavour;
 use super::network::{self, Network};
 use super::session::InGuest;
-use crate::environment::{Environment, FILES_ON, Job, Place};
+use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
 use crate::launch::Started;
 use crate::link::{LINK, NETWORK};
@@ -173,13 +173,7 @@ impl Environment for Qemu {
     }
 
     fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
-        match settings.get(FILES_ON) {
-            Some(place @ ("overlay" | "bind")) => {
-                let why = format!("a virtual machine has no files on {place:?}: it has them on tmpfs or disk");
-                Err((FILES_ON.to_owned(), why))
-            }
-            _ => disk::check(settings),
-        }
+        disk::check(settings)
     }
 
     fn machine(&self, settings: &Settings, host: &Processors) -> Processors {

@@ -160,12 +160,12 @@ impl Session {
         clock_ns() as i64
     }
 
-    /// Asks this guest to start `domain`, of which it tells from here on.
-    pub(super) fn start_domain(&mut self, domain: &Self, mebibytes: u64, cpus: usize) -> Result<(), Error> {
+    /// Asks this guest to start `domain`, as `asked`; it tells of that from here on.
+    pub(super) fn start_domain(&mut self, domain: &Self, asked: &ToGuest) -> Result<(), Error> {
         // It is asked once in the life of a machine.
         let _ = self.shared.domain.set(Arc::clone(&domain.shared));
         self.monitor().tell("cont")?;
-        self.say(&ToGuest::Domain { mebibytes, cpus })
+        self.say(asked)
     }
 
     /// Waits until the agent is up, for at most `limit`. Where it is not told how far a guest has come, `phase_of` the console

@@ -108,3 +108,40 @@ fn nothing_of_xen_outlives_its_run() {
         nothing_is_left(&lab, machine);
     }
 }
+
+#[test]
+fn each_domain_has_a_disk_of_its_own() {
+    let lab = Lab::new();
+    if lacks_xen("disks") {
+        return;
+    }
+    let set = "files_on=disk disk_cache=none disk_engine=native disk_size=16MiB size=4KiB,64MiB samples=20";
+    let set: Vec<_> = set.split(' ').flat_map(|one| ["--set", one]).collect();
+    let run = ["run", "file", "--wait", "--environment", "xen-dom0,xen-domu", "--trials", "1"];
+    let mut run = lab.start(&[&run[..], &set].concat());
+    let machine = machine_of(&mut run);
+    // The larger file has no room on the disk.
+    run.end().ended_with(3).says(&["file in xen-dom0", "file in xen-domu", "No space left on device"]);
+    nothing_is_left(&lab, machine);
+    let recording = recorded(&lab.recording());
+    for environment in ["xen-dom0", "xen-domu"] {
+        let series = series_in(&recording, environment);
+        assert_eq!(series.len(), 2, "{recording}");
+        for series in series {
+            let trial = &series["trials"][0];
+            let expected = [
+                ("files_on", "disk"),
+                ("disk_cache", "none"),
+                ("disk_engine", "native"),
+                ("disk_size", "16MiB"),
+                ("write_cache", "write back"),
+            ];
+            for (name, value) in expected {
+                let effective = &trial["effective"][name];
+                assert_eq!((&effective["value"], &effective["as_requested"]), (&value.into(), &true.into()), "{trial}");
+            }
+            let whole = trial["outcome"] == "complete" && trial["rows"] == 20;
+            assert_eq!(whole, series["params"]["size"] == "4KiB", "{trial}");
+        }
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,12 +20,24 @@ const PORT: &str = "kizami-domain";
 /// The name of the domain.
 const NAME: &str = "kizami";
 const CONFIGURATION: &str = "/etc/xen/domain.cfg";
-/// How much of what the tools and the domain's console said is kept: its end.
+/// What the tools call when the domain is given its disk, and when that is taken away.
+const HOTPLUG: &str = "/etc/xen/scripts/block";
+const STORE: &str = "/usr/bin/xenstore";
+/// This program.
+const AGENT: &str = "/bin/kizami-probe";
+/// How much of what the domain's console said is kept: its end.
 const SAID: usize = 2048;
 
 /// What Xen's tools expect to find.
-const FOLDERS: [&str; 7] =
-    ["/run/xen", "/run/xenstored", "/run/lock", "/var/lib/xen", "/var/lib/xenstored", "/var/log/xen", "/etc/xen"];
+const FOLDERS: [&str; 7] = [
+    "/run/xen",
+    "/run/xenstored",
+    "/run/lock",
+    "/var/lib/xen",
+    "/var/lib/xenstored",
+    "/var/log/xen",
+    "/etc/xen/scripts",
+];
 
 /// What was said last.
 #[derive(Clone, Default)]
@@ -45,12 +57,12 @@ impl Said {
     }
 }
 
-/// Starts the domain on a thread of its own; `tell` is given each phase, and why there is none any more.
-pub fn start(mebibytes: u64, cpus: usize, tell: impl Fn(FromGuest) + Send + 'static) {
+/// Starts the domain of this configuration on a thread of its own; `tell` is given each phase, and why there is none any more.
+pub fn start(configuration: String, tell: impl Fn(FromGuest) + Send + 'static) {
     thread::spawn(move || {
         let said = Said::default();
         let phase = |phase: &str| tell(FromGuest::Phase { phase: phase.to_owned() });
-        let why = match run(mebibytes, cpus, &said, phase) {
+        let why = match run(&configuration, &said, phase) {
             Ok(()) => "the domain ended".to_owned(),
             Err(why) => why,
         };
@@ -59,24 +71,39 @@ pub fn start(mebibytes: u64, cpus: usize, tell: impl Fn(FromGuest) + Send + 'sta
 }
 
 /// The life of the domain.
-fn run(mebibytes: u64, cpus: usize, said: &Said, phase: impl Fn(&str)) -> Result<(), String> {
+fn run(configuration: &str, said: &Said, phase: impl Fn(&str)) -> Result<(), String> {
     phase("the tools of Xen");
     let port = line::port(PORT)?.ok_or_else(|| format!("this machine has no port {PORT}"))?;
     let tools = tools()?;
     prepare().map_err(|e| format!("could not make the folders of Xen's tools: {e}"))?;
     for tool in ["xenstored", "xen-init-dom0", "xenconsoled"] {
-        call(&tools.join(tool), &[], said)?;
+        call(&tools.join(tool), &[])?;
     }
     phase("the creation of the domain");
-    fs::write(CONFIGURATION, configuration(mebibytes, cpus)).map_err(|e| format!("{CONFIGURATION}: {e}"))?;
+    fs::write(CONFIGURATION, configuration).map_err(|e| format!("{CONFIGURATION}: {e}"))?;
     let xl = tools.join("xl");
-    call(&xl, &["create", CONFIGURATION], said)?;
-    let number = call(&xl, &["domid", NAME], said)?;
+    call(&xl, &["create", CONFIGURATION])?;
+    let number = call(&xl, &["domid", NAME])?;
     let place = format!("/local/domain/{number}/console/tty");
-    let console = call(Path::new("/usr/bin/xenstore"), &["read", &place], said)?;
+    let console = call(Path::new(STORE), &["read", &place])?;
     phase("the domain's kernel");
     let console = line::open(Path::new(&console))?;
     hand_on(console, port, said)
+}
+
+/// Tells the kernel which device the disk is: its numbers, where Xen's store has what is told of it.
+pub fn disk_comes() -> Result<(), String> {
+    let place = std::env::var("XENBUS_PATH").map_err(|_| "Xen's tools did not say of which disk (XENBUS_PATH)")?;
+    let store = |arguments: &[&str]| {
+        let output = Command::new(STORE).args(arguments).output().map_err(|e| format!("{STORE}: {e}"))?;
+        let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+        if output.status.success() { Ok(out) } else { Err(format!("xenstore {}: {err}", arguments.join(" "))) }
+    };
+    let device = store(&["read", &format!("{place}/params")])?;
+    let numbers = fs::metadata(&device).map_err(|e| format!("{device}: {e}"))?.rdev();
+    let numbers = format!("{:x}:{:x}", libc::major(numbers), libc::minor(numbers));
+    store(&["write", &format!("{place}/physical-device"), &numbers, &format!("{place}/hotplug-status"), "connected"])?;
+    Ok(())
 }
 
 /// The folder with Xen's tools of the one version that the image has.
@@ -90,7 +117,7 @@ fn tools() -> Result<PathBuf, String> {
 /// What an installation would have made.
 fn prepare() -> io::Result<()> {
     FOLDERS.iter().try_for_each(fs::create_dir_all)?;
-    for (target, link) in [("/run", "/var/run"), ("/run/lock", "/var/lock")] {
+    for (target, link) in [("/run", "/var/run"), ("/run/lock", "/var/lock"), (AGENT, HOTPLUG)] {
         match symlink(target, link) {
             Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
             _ => {}
@@ -99,17 +126,23 @@ fn prepare() -> io::Result<()> {
     fs::write("/etc/xen/xl.conf", "")
 }
 
-/// A paravirtualised domain, which is gone once it ends, in whatever way.
-fn configuration(mebibytes: u64, cpus: usize) -> String {
+/// A paravirtualised domain, which is gone once it ends, in whatever way. Its disk is a device of the first domain, whose kernel
+/// hands requests on to that (`phy`), past its page cache. It reads the counter of the processor itself: Xen, which does not trust
+/// that of an emulated one, would do it for the domain.
+pub fn configuration(mebibytes: u64, cpus: usize, kernel_args: &str, disk: Option<&str>) -> String {
+    let disk = disk.map_or_else(String::new, |device| {
+        format!("disk = [ \"format=raw, vdev=xvda, access=rw, backendtype=phy, target={device}\" ]\n")
+    });
     let once = ["poweroff", "reboot", "crash"].map(|end| format!("on_{end} = \"destroy\"\n")).concat();
     format!(
         "name = \"{NAME}\"\ntype = \"pv\"\nkernel = \"/etc/domain/vmlinuz\"\nramdisk = \"/etc/domain/initramfs.cpio\"\n\
-         memory = {mebibytes}\nvcpus = {cpus}\nextra = \"console=hvc0 quiet panic=-1\"\n{once}"
+         memory = {mebibytes}\nvcpus = {cpus}\ntsc_mode = \"native\"\n\
+         extra = \"console=hvc0 quiet panic=-1 {kernel_args}\"\n{disk}{once}"
     )
 }
 
 /// Runs a tool to its end; what it wrote to its standard output, without blanks around it.
-fn call(tool: &Path, arguments: &[&str], said: &Said) -> Result<String, String> {
+fn call(tool: &Path, arguments: &[&str]) -> Result<String, String> {
     let name = tool.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     // One that becomes a daemon keeps what it was given, so a pipe would not end with it: files do.
     let files = ["/tmp/tool.out", "/tmp/tool.err"];
@@ -120,10 +153,20 @@ fn call(tool: &Path, arguments: &[&str], said: &Said) -> Result<String, String> 
     let status = command.status().map_err(failed)?;
     let [out, err] = files.map(|file| fs::read(file).unwrap_or_default());
     if !status.success() {
-        [out, err].iter().for_each(|text| said.add(text));
-        return Err(format!("{name} {}", kizami_protocol::ending(status)));
+        let text = String::from_utf8_lossy(&[err, out].concat()).into_owned();
+        return Err(format!("{name} {}: {}", kizami_protocol::ending(status), first_errors(&text)));
     }
     Ok(String::from_utf8_lossy(&out).trim().to_owned())
+}
+
+/// What a tool says first of an error is the cause, and the rest what followed from that.
+fn first_errors(text: &str) -> String {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut errors: Vec<&str> = lines().filter(|line| line.contains("error")).take(2).collect();
+    if errors.is_empty() {
+        errors = lines().take(2).collect();
+    }
+    if errors.is_empty() { "it said nothing".to_owned() } else { errors.join(" / ") }
 }
 
 /// Hands on in both directions until the console ends, which it does with its domain.
@@ -153,9 +196,17 @@ mod tests {
 
     #[test]
     fn a_domain_is_paravirtualised_and_gone_once_it_ended() {
-        let text = configuration(256, 2);
-        for line in ["type = \"pv\"", "memory = 256", "vcpus = 2", "on_crash = \"destroy\"", "on_reboot = \"destroy\""]
-        {
+        let text = configuration(256, 2, "tsc=reliable", None);
+        assert!(!text.contains("disk"), "{text}");
+        assert!(configuration(256, 2, "", Some("/dev/vdb")).contains("backendtype=phy, target=/dev/vdb\""));
+        for line in [
+            "type = \"pv\"",
+            "memory = 256",
+            "extra = \"console=hvc0 quiet panic=-1 tsc=reliable\"",
+            "vcpus = 2",
+            "on_crash = \"destroy\"",
+            "on_reboot = \"destroy\"",
+        ] {
             assert!(text.lines().any(|l| l == line), "{line}: {text}");
         }
     }
@@ -186,9 +237,10 @@ mod tests {
 
     #[test]
     fn a_tool_that_fails_is_named_with_what_it_said() {
-        let said = Said::default();
-        let why = call(Path::new("/bin/sh"), &["-c", "echo no store >&2; exit 3"], &said).expect_err("it fails");
-        assert!(why.starts_with("sh ") && why.contains('3') && said.text() == "no store", "{why}: {}", said.text());
-        assert_eq!(call(Path::new("/bin/sh"), &["-c", "echo ' 7 '"], &said), Ok("7".into()));
+        let sh = |script: &str| call(Path::new("/bin/sh"), &["-c", script]);
+        let why = sh("echo begun; echo error: no store >&2; exit 3").expect_err("it fails");
+        assert!(why.starts_with("sh ") && why.contains('3') && why.ends_with(": error: no store"), "{why}");
+        assert!(sh("exit 3").expect_err("it fails").ends_with("it said nothing"));
+        assert_eq!(sh("echo ' 7 '"), Ok("7".into()));
     }
 }

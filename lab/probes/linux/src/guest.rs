@@ -74,9 +74,10 @@ pub fn main(first: i64) -> Result<(), String> {
                 };
                 agent.say(&ended)?;
             }
-            Ok(Event::Asked(ToGuest::Domain { mebibytes, cpus })) => {
+            Ok(Event::Asked(ToGuest::Domain { mebibytes, cpus, kernel_args, disk })) => {
                 let about = agent.sender.clone();
-                domain::start(mebibytes, cpus, move |message| drop(about.send(Event::Domain(message))));
+                let configuration = domain::configuration(mebibytes, cpus, &kernel_args, disk.as_deref());
+                domain::start(configuration, move |message| drop(about.send(Event::Domain(message))));
             }
             Ok(Event::Asked(ToGuest::AreYouThere {})) => agent.say(&FromGuest::Here {})?,
             Ok(Event::Domain(message)) => agent.say(&message)?,

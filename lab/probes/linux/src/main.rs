@@ -47,6 +47,12 @@ fn main() -> ExitCode {
             Ok(()) => return ExitCode::SUCCESS,
             Err(why) => return refuse(&why),
         },
+        // As the program that Xen's tools call when the disk of a domain comes and goes.
+        ["add"] => match domain::disk_comes() {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(why) => return refuse(&why),
+        },
+        ["remove"] => return ExitCode::SUCCESS,
         ["keep"] => match keep::main() {
             Ok(()) => return ExitCode::SUCCESS,
             Err(why) => return refuse(&why),
@@ -122,7 +128,9 @@ fn measure(arena: RawFd, first: i64) -> Result<(), String> {
     let recorders = recorders.ok_or("the memory for the samples was used before")?;
 
     say_effective(process::apply(&settings));
-    say(&Report::Fact { name: "clock_pair_ns".into(), value: clock_pair() });
+    let (pair, still) = clock_pair();
+    say(&Report::Fact { name: "clock_pair_ns".into(), value: pair });
+    say(&Report::Fact { name: "clock_still_percent".into(), value: still });
     say(&Report::Fact { name: "program_crc32".into(), value: f64::from(own_checksum()?) });
     say(&Report::Ready {});
     let machine = request.start.machine.map(|machine| [machine.runs, machine.init, machine.agent]);
@@ -153,15 +161,17 @@ fn own_checksum() -> Result<u32, String> {
     }
 }
 
-/// The median of a thousand clock pairs: what taking the time costs, here and now.
-fn clock_pair() -> f64 {
+/// The median of a thousand clock pairs: what taking the time costs, here and now. And how many of them, in percent, read the same
+/// time twice.
+fn clock_pair() -> (f64, f64) {
     let mut pairs = [0u64; 1001];
     for pair in &mut pairs {
         let before = clock_ns();
         *pair = clock_ns() - before;
     }
     pairs.sort_unstable();
-    pairs[pairs.len() / 2] as f64
+    let still = pairs.iter().take_while(|pair| **pair == 0).count();
+    (pairs[pairs.len() / 2] as f64, 100.0 * still as f64 / pairs.len() as f64)
 }
 
 /// Does the other half of network workloads for whoever connects to `address`, at a port that it tells, until its input ends.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::messages::{Report, Request};
 
 /// Raised with every change of these messages: an agent of another version is refused.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// From the lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +27,10 @@ pub enum ToGuest {
     Stop {},
     /// Is it there? It answers with [`FromGuest::Here`].
     AreYouThere {},
-    /// To the agent in the first domain of Xen: starts another domain, with so much memory and so many processors. What the
-    /// agent in that and the lab say to each other goes through a port of the first domain, byte for byte.
-    Domain { mebibytes: u64, cpus: usize },
+    /// To the agent in the first domain of Xen: starts another domain, with so much memory, so many processors, these
+    /// words for its kernel, and a disk that is this device of the first. What the agent in that and the lab say to each other goes through a port of the first
+    /// domain, byte for byte.
+    Domain { mebibytes: u64, cpus: usize, kernel_args: String, disk: Option<String> },
 }
 
 /// From the agent.

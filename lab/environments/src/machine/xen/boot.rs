@@ -11,15 +11,22 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use kizami_protocol::Arena;
+use kizami_protocol::{Arena, ToGuest};
+use kizami_recording::folder::Effective;
+use kizami_settings::Settings;
 
 use super::image::{ARCHIVE, HYPERVISOR, KERNEL, Packages};
+use crate::environment::FILES_ON;
 use crate::error::Error;
 use crate::launch::{self, Listener};
 use crate::locate;
 
+use super::super::board::Board;
+use super::super::boot::in_force;
+use super::super::disk::{self, Disk};
 use super::super::monitor::Monitor;
 use super::super::session::{Hello, Session};
+use super::super::ticks;
 
 pub(super) const PROGRAM: &str = "qemu-system-x86_64";
 pub(super) const PACKAGE: &str = "qemu-system-x86";
@@ -33,15 +40,30 @@ pub(super) const REGION: u64 = 64 << 20;
 const DOM0_MEMORY: u64 = 512;
 const DOMU_MEMORY: u64 = 512;
 const MEMORY: u64 = DOM0_MEMORY + DOMU_MEMORY + 192;
+/// The disks of a machine that has them: what QEMU calls that of dom0, and that which dom0 hands on to domU.
+const DISKS: [&str; 2] = ["dom0", "domu"];
+/// The second of them, in dom0.
+const HANDED_ON: &str = "/dev/vdb";
 
 /// A domain in which probes are started.
 #[derive(Clone)]
 pub(super) struct Domain {
     pub session: Arc<Mutex<Session>>,
     pub hello: Hello,
+    pub observed: Vec<(String, Effective)>,
 }
 
 impl Domain {
+    /// One that is up, in a machine as `asked`, with the disk `disk` of that if it has any.
+    fn up(session: Session, hello: Hello, asked: &Settings, disk: &str) -> Self {
+        let mut found = vec![(FILES_ON, hello.files_on())];
+        if disk::wanted(asked) {
+            found.extend(disk::observed(&mut session.monitor(), disk));
+        }
+        let observed = in_force(asked, found).into_iter().chain(hello.told()).collect();
+        Self { session: Arc::new(Mutex::new(session)), hello, observed }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -59,40 +81,57 @@ pub(super) struct Machine {
     pub runs: i64,
     /// What was read to start it.
     pub files: Vec<PathBuf>,
+    /// The settings of a machine that it was started with.
+    asked: Settings,
     /// The lab's end of the port of the domain that is not created yet.
     waiting: Option<Session>,
 }
 
 impl Machine {
-    /// Boots Xen and dom0; it is paused then. The samples of dom0 lie in `region`.
-    pub(super) fn boot(region: &File, interrupt: &AtomicBool) -> Result<Self, Error> {
-        let image = Packages::find().map_err(Error::Unusable)?.image()?;
+    /// Boots Xen and dom0; it is paused then. The samples of dom0 lie in `region`, and disks, if they are asked for, in `scratch`.
+    pub(super) fn boot(
+        asked: &Settings,
+        region: &File,
+        scratch: &Path,
+        interrupt: &AtomicBool,
+    ) -> Result<Self, Error> {
+        let image = Packages::find().map_err(Error::Unusable)?.image(disk::wanted(asked))?;
+        let disks = DISKS.iter().filter(|_| disk::wanted(asked)).map(|_| Disk::make(asked, scratch));
+        let disks = disks.collect::<Result<Vec<_>, _>>()?;
         let pair = || UnixStream::pair().map_err(Error::os("make a socket"));
         let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
         let (domain, domain_there) = pair()?;
-        let descriptors = [region.as_fd(), port_there.as_fd(), control_there.as_fd(), domain_there.as_fd()];
+        let mut descriptors = vec![region.as_fd(), port_there.as_fd(), control_there.as_fd(), domain_there.as_fd()];
+        descriptors.extend(disks.iter().map(Disk::descriptor));
         let ignored: Listener = Box::new(|mut stdout, _| {
             let _ = io::copy(&mut stdout, &mut io::sink());
         });
-        let monitor = launch::start(command(&image)?, &descriptors, ignored, || {})?;
+        let monitor = launch::start(command(asked, &image)?, &descriptors, ignored, || {})?;
         drop((port_there, control_there, domain_there));
-        let monitor = Monitor::new(monitor, control, None);
+        let monitor = Monitor::new(monitor, control, disks.first().map(|disk| disk.folder().to_owned()));
         let mut session = Session::new(&monitor, port)?;
         let runs = session.begin();
         let hello = session.boot(DOM0_PATIENCE, interrupt, |console| Some(phase_of(console)))?;
         session.pause()?;
-        let dom0 = Domain { session: Arc::new(Mutex::new(session)), hello };
+        let dom0 = Domain::up(session, hello, asked, DISKS[0]);
         let files = [HYPERVISOR, KERNEL, ARCHIVE].map(|name| image.join(name)).to_vec();
-        Ok(Self { dom0, domu: None, runs, files, waiting: Some(Session::new(&monitor, domain)?) })
+        let waiting = Some(Session::new(&monitor, domain)?);
+        Ok(Self { dom0, domu: None, runs, files, asked: asked.clone(), waiting })
     }
 
     /// The second domain, created if it was not.
     pub(super) fn domu(&mut self, interrupt: &AtomicBool) -> Result<Domain, Error> {
         if let Some(mut session) = self.waiting.take() {
-            self.dom0.lock().start_domain(&session, DOMU_MEMORY, self.dom0.hello.cpus.len())?;
+            let asked = ToGuest::Domain {
+                mebibytes: DOMU_MEMORY,
+                cpus: self.dom0.hello.cpus.len(),
+                kernel_args: clock(),
+                disk: disk::wanted(&self.asked).then(|| HANDED_ON.to_owned()),
+            };
+            self.dom0.lock().start_domain(&session, &asked)?;
             let hello = session.boot(DOMU_PATIENCE, interrupt, |_| None)?;
             session.pause()?;
-            self.domu = Some(Domain { session: Arc::new(Mutex::new(session)), hello });
+            self.domu = Some(Domain::up(session, hello, &self.asked, DISKS[1]));
         }
         self.domu.clone().ok_or_else(|| Error::Unusable("the domain did not come up before".into()))
     }
@@ -104,8 +143,8 @@ impl Machine {
 }
 
 /// The command line, for the folder `image`. The child has the memory for arenas, the port, the control and the port of the
-/// second domain as its descriptors 3 to 6; what Xen's console says comes on its standard error.
-fn command(image: &Path) -> Result<Command, Error> {
+/// second domain as its descriptors 3 to 6, then the disks if it has them; what Xen's console says comes on its standard error.
+fn command(asked: &Settings, image: &Path) -> Result<Command, Error> {
     let mut command = Command::new(locate::program(PROGRAM, PACKAGE).map_err(Error::Unusable)?);
     // It waits to be told to run. The parts are named without a folder: a comma or a blank in its path would divide them.
     command.current_dir(image).stdin(Stdio::null());
@@ -116,14 +155,25 @@ fn command(image: &Path) -> Result<Command, Error> {
     // All of the machine's memory would be written to otherwise.
     command.args(["-append", &format!("console=com1 bootscrub=0 dom0_mem={DOM0_MEMORY}M,max:{DOM0_MEMORY}M")]);
     // What dom0's kernel says tells how far it has come.
-    command.args(["-initrd", &format!("{KERNEL} console=hvc0 loglevel=7 panic=-1,{ARCHIVE}")]);
+    command.args(["-initrd", &format!("{KERNEL} console=hvc0 loglevel=7 panic=-1 {},{ARCHIVE}", clock())]);
     command.args(["-object", &format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={REGION},share=on")]);
     command.args(["-device", "ivshmem-plain,memdev=arena", "-device", "virtio-serial-pci"]);
     command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
     command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
     command.args(["-chardev", "socket,id=domain,fd=6", "-device", "virtserialport,chardev=domain,name=kizami-domain"]);
     command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
+    for (number, name) in (7..).zip(DISKS).filter(|_| disk::wanted(asked)) {
+        command.args(disk::arguments(asked, number, Board::asked(None), name));
+    }
     Ok(command)
+}
+
+/// What tells a kernel to read the counter of its processor, which is this machine's whichever of the emulated ones reads it, and how
+/// fast that runs. Xen sets the clock of each processor by a timer of the machine, so that they run apart by milliseconds where
+/// that is emulated; a kernel that reads those lets its clock stand still until the one behind has come up.
+fn clock() -> String {
+    let khz = ticks::khz().map(|khz| format!(" tsc_early_khz={khz}")).unwrap_or_default();
+    format!("tsc=reliable clocksource=tsc{khz}")
 }
 
 /// Memory for the samples of dom0.

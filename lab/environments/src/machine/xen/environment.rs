@@ -12,40 +12,52 @@ use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
 use super::super::board::AMD64;
+use super::super::disk;
 use super::super::kernels::Flavour;
 use super::super::session::InGuest;
 use super::boot::{Domain, Machine, PACKAGE, PROGRAM, REGION, region};
 use super::image::Packages;
-use crate::environment::{Environment, Job, Place};
+use crate::environment::{Environment, FILES_ON, Job, Place};
 use crate::error::Error;
 use crate::launch::Started;
 use crate::locate::{self, LINUX_PROBE};
 use crate::probe;
 
-/// The machine of this run.
-static RUN: Mutex<Run> = Mutex::new(Run { region: None, machine: None, refused: None });
+/// So many machines are kept, paused.
+const KEPT: usize = 2;
+
+/// The machines of this run, the last used last.
+static RUN: Mutex<Vec<Run>> = Mutex::new(Vec::new());
+
+fn runs() -> MutexGuard<'static, Vec<Run>> {
+    RUN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The machine with these settings, which is the last then.
+fn of<'a>(asked: &Settings, runs: &'a mut Vec<Run>) -> io::Result<&'a mut Run> {
+    let run = match runs.iter().position(|run| run.asked == *asked) {
+        Some(index) => runs.remove(index),
+        None => Run { asked: asked.clone(), region: region()?, machine: None, refused: None },
+    };
+    let excess = (runs.len() + 1).saturating_sub(KEPT);
+    runs.drain(..excess);
+    runs.push(run);
+    runs.last_mut().ok_or_else(|| io::Error::other("no machine was made"))
+}
 
 struct Run {
-    region: Option<File>,
+    /// The settings of a machine that were asked for.
+    asked: Settings,
+    /// The memory for the samples of dom0.
+    region: File,
     machine: Option<Machine>,
     /// Which domain did not come up, and why: a second try would take as long, and end in the same way.
     refused: Option<(bool, String)>,
 }
 
 impl Run {
-    fn lock() -> MutexGuard<'static, Self> {
-        RUN.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn region(&mut self) -> io::Result<&File> {
-        match &mut self.region {
-            Some(region) => Ok(region),
-            none => Ok(none.insert(region()?)),
-        }
-    }
-
-    /// Dom0 or domU, up.
-    fn domain(&mut self, other: bool, interrupt: &AtomicBool) -> Result<Domain, Error> {
+    /// Dom0 or domU, up. Where the machine has disks, they are made in `scratch`.
+    fn domain(&mut self, other: bool, scratch: &Path, interrupt: &AtomicBool) -> Result<Domain, Error> {
         if let Some((of, why)) = &self.refused
             && (!of || other)
         {
@@ -56,14 +68,10 @@ impl Run {
         }
         let booted = match &mut self.machine {
             Some(machine) => machine,
-            None => {
-                let region = self.region().map_err(Error::os("get memory for the samples"))?.try_clone();
-                let region = region.map_err(Error::os("get memory for the samples"))?;
-                match Machine::boot(&region, interrupt) {
-                    Ok(machine) => self.machine.insert(machine),
-                    Err(why) => return Err(self.refuse(false, why, interrupt)),
-                }
-            }
+            None => match Machine::boot(&self.asked, &self.region, scratch, interrupt) {
+                Ok(machine) => self.machine.insert(machine),
+                Err(why) => return Err(self.refuse(false, why, interrupt)),
+            },
         };
         let domain = if other { booted.domu(interrupt) } else { Ok(booted.dom0.clone()) };
         domain.map_err(|why| self.refuse(other, why, interrupt))
@@ -118,6 +126,10 @@ impl Environment for Xen {
         locate::ours(LINUX_PROBE).map(drop)
     }
 
+    fn lacks(&self) -> Vec<String> {
+        vec!["Whether it boots was not tried, as it takes half a minute: a run finds out.".into()]
+    }
+
     fn does(&self, workload: &Workload) -> bool {
         probe::does(workload)
     }
@@ -127,7 +139,11 @@ impl Environment for Xen {
     }
 
     fn has(&self, setting: &Setting) -> bool {
-        matches!(setting.scope, Scope::Process)
+        matches!(setting.scope, Scope::Process) || setting.name == FILES_ON || disk::SETTINGS.contains(&setting.name)
+    }
+
+    fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
+        disk::check(settings)
     }
 
     fn machine(&self, _: &Settings, host: &Processors) -> Processors {
@@ -147,21 +163,24 @@ impl Environment for Xen {
     }
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
+        let (asked, mut runs) = (of_machine(&job.settings), runs());
+        let run = of(&asked, &mut runs)?;
         if job.starts_anew() {
-            Run::lock().machine = None;
+            run.machine = None;
             // It is no part of a start. Why it could not be made is told when it is wanted.
-            let _ = Packages::find().map(|packages| packages.image());
+            let _ = Packages::find().map(|packages| packages.image(disk::wanted(&asked)));
         }
         match fits(Arena::bytes(sizes)?) && !self.other {
-            true => Arena::create_in(Run::lock().region()?, sizes),
+            true => Arena::create_in(&run.region, sizes),
             false => Arena::create(sizes),
         }
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let (domain, runs, files) = {
-            let mut run = Run::lock();
-            let domain = run.domain(self.other, place.interrupt)?;
+            let mut runs = runs();
+            let run = of(&of_machine(&job.settings), &mut runs).map_err(Error::os("get memory for the samples"))?;
+            let domain = run.domain(self.other, place.scratch, place.interrupt)?;
             let machine = run.machine.as_ref().map(|machine| (machine.runs, machine.files.clone()));
             let (runs, files) = machine.unwrap_or_default();
             (domain, runs, files)
@@ -183,13 +202,16 @@ impl Environment for Xen {
         let reports = domain.session.lock().unwrap_or_else(PoisonError::into_inner).start(&asked)?;
         let mut started = Started::of(reports, Box::new(InGuest(Arc::clone(&domain.session))));
         started.served_by.files = files;
-        let told = domain.hello.told();
-        started.read_back = Some(Box::new(move |_| told.clone()));
+        started.read_back = Some(Box::new(move |_| domain.observed.clone()));
         Ok(started)
     }
 
     fn end(&self) {
-        let mut run = Run::lock();
-        *run = Run { region: None, machine: None, refused: None };
+        runs().clear();
     }
+}
+
+/// What a machine is started with.
+fn of_machine(settings: &Settings) -> Settings {
+    settings.of(Scope::Machine).merged(&settings.of(Scope::Layer))
 }

@@ -6,10 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use image::{Kernel, Pack, Plan, Recipe, Root};
-use kizami_settings::Settings;
-
 use super::super::board::{AMD64, Board, INIT};
-use super::super::guest::Guest;
+use super::super::disk::{HANDED_ON, VIRTIO};
+use super::super::guest::{Guest, ON_DISK, mount};
 use super::super::kept::kept;
 use super::super::kernels::{self, Flavour};
 use super::unpacked;
@@ -21,6 +20,8 @@ const PACKAGES: &str = "xen";
 /// What reaches the lab, then what Xen's tools reach Xen by.
 const MODULES: [&str; 7] =
     ["virtio_pci", "virtio_console", "xen-evtchn", "xen-gntdev", "xen-gntalloc", "xen-privcmd", "xenfs"];
+/// What is more where the domains have disks: dom0 its own, and what hands the other's on.
+const OF_DISKS: [&str; 3] = [VIRTIO.module, ON_DISK, "xen-blkback"];
 const STEPS: [&str; 6] = [
     "mount devpts devpts /dev/pts",
     "mount xenfs xenfs /proc/xen",
@@ -71,23 +72,32 @@ impl Packages {
         Some(name.split('_').nth(1)?.replace("%3a", ":"))
     }
 
-    /// The folder with the image. It is made when it is not there.
-    pub(super) fn image(&self) -> Result<PathBuf, Error> {
+    /// The folder with the image, for domains with or without disks. It is made when it is not there.
+    pub(super) fn image(&self, disks: bool) -> Result<PathBuf, Error> {
         let [init, probe] = [INIT, LINUX_PROBE].map(locate::ours);
         let (init, probe) = (init.map_err(Error::Unusable)?, probe.map_err(Error::Unusable)?);
         let cloud = Flavour::Cloud.package(&AMD64).map_err(Error::Unusable)?;
-        let guest = Guest::of(&cloud, Board::asked(None), &Settings::default())?;
+        let guest = Guest::of(&cloud, Board::asked(None), disks.then_some(HANDED_ON), false)?;
+        let modules: Vec<_> = MODULES.into_iter().chain(OF_DISKS.into_iter().filter(|_| disks)).collect();
+        let steps: Vec<_> = disks.then(|| mount(VIRTIO)).into_iter().chain(STEPS.map(str::to_owned)).collect();
         // The folder of the guest tells what is in it, and a package's name its version.
         let names: Vec<_> = self.others.iter().chain([&self.kernel]).map(|path| path.file_name()).collect();
         let programs =
             [&init, &probe].map(|path| fs::read(path).map_err(Error::os(format!("read {}", path.display()))));
         let [init_bytes, probe_bytes] = programs;
         let inputs =
-            (MODULES, STEPS, TOOLS, [HYPERVISOR, KERNEL, ARCHIVE], names, &guest.kernel, init_bytes?, probe_bytes?);
-        kept("xen", &inputs, |folder| self.make(init, probe, guest.clone(), folder))
+            (&modules, &steps, TOOLS, [HYPERVISOR, KERNEL, ARCHIVE], names, &guest.kernel, init_bytes?, probe_bytes?);
+        kept("xen", &inputs, |folder| self.make(init, probe, guest.clone(), (&modules, &steps), folder))
     }
 
-    fn make(&self, init: PathBuf, probe: PathBuf, guest: Guest, folder: &Path) -> Result<(), Error> {
+    fn make(
+        &self,
+        init: PathBuf,
+        probe: PathBuf,
+        guest: Guest,
+        (modules, steps): (&[&str], &[String]),
+        folder: &Path,
+    ) -> Result<(), Error> {
         let failed = |e: image::Error| Error::Unusable(format!("the image for Xen could not be made: {e}"));
         let [unpacked, root] = ["kernel", "root"].map(|name| folder.join(name));
         let kernel = Kernel::unpack(&self.kernel, &unpacked).map_err(failed)?;
@@ -96,7 +106,7 @@ impl Packages {
         let recipe = Recipe {
             kernel,
             init,
-            modules: MODULES.map(str::to_owned).to_vec(),
+            modules: modules.iter().map(|name| (*name).to_owned()).collect(),
             files: BTreeMap::from([
                 ("bin/kizami-probe".to_owned(), probe),
                 ("etc/domain/vmlinuz".to_owned(), guest.kernel),
@@ -105,7 +115,7 @@ impl Packages {
             // Xen hands it to dom0's kernel, and most of it is packed already.
             pack: Pack::None,
             root: Some(Root { programs: programs(&root)?, folder: root.clone() }),
-            steps: Plan::parse(&STEPS.join("\n")).map_err(|e| Error::Unusable(e.to_string()))?.0,
+            steps: Plan::parse(&steps.join("\n")).map_err(|e| Error::Unusable(e.to_string()))?.0,
         };
         let made = recipe.make().map_err(failed)?;
         let [image, archive] = [KERNEL, ARCHIVE].map(|name| folder.join(name));
