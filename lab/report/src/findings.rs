@@ -122,22 +122,25 @@ fn not_recorded(analyses: &[Analysis<'_>]) -> Option<Finding> {
 
 /// A clock that stands still while time passes.
 fn clock_still(analyses: &[Analysis<'_>]) -> Option<Finding> {
+    // Readings may be closer together than the steps in which a clock counts.
+    const IN_A_STEP: f64 = 10.0;
     let most = |series: &Series| {
-        let still = series.trials.iter().filter_map(|trial| trial.facts.get("clock_still_percent").copied());
+        let still = series.trials.iter().filter_map(|trial| trial.facts.get("clock_still_pairs").copied());
         still.fold(0.0, f64::max)
     };
-    let mut still: Vec<_> = analyses.iter().map(|a| (most(a.series()), a.series())).filter(|(p, _)| *p > 0.0).collect();
+    let all = analyses.iter().map(|a| (most(a.series()), a.series()));
+    let mut still: Vec<_> = all.filter(|(pairs, _)| *pairs > IN_A_STEP).collect();
     still.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    let (percent, series) = still.first()?;
+    let (pairs, series) = still.first()?;
     Some(Finding {
         headline: format!(
-            "The clock {} stood still in {percent:.0} % of the pairs of readings before {} was measured.",
+            "The clock {} stood still for {pairs:.0} pairs of readings, one after the other, before {} was measured.",
             Conditions::of(series).environment,
             series.name
         ),
         meaning: format!(
-            "Shorter times than it stands still for are not known. It is so in {}. The clock counts in coarse steps, or the clocks of two \
-             processors run apart: take another clock source, or one processor.",
+            "Shorter times than it stands still for are not known. It is so in {}. Where the clocks of two processors run apart, a \
+             kernel has its clock wait for the one behind: take another clock source, or one processor.",
             counted(still.len(), "series")
         ),
         weight: 9.0,

@@ -40,9 +40,8 @@ fn findings(ran: &[Ran]) -> Vec<Finding> {
         let trial = writer.trial(series).expect("a trial");
         trial.dropped = *lost;
         trial.facts = BTreeMap::from([("lost_ns_cpu1".into(), 2e7), ("elapsed_ns_cpu1".into(), 1e9)]);
-        if flags == Some("still") {
-            trial.facts.insert("clock_still_percent".into(), 60.0);
-        }
+        let still = flags.and_then(|flags| flags.strip_prefix("still=")?.parse().ok());
+        trial.facts.extend(still.map(|pairs| ("clock_still_pairs".to_owned(), pairs)));
         let settings = [("policy", Some(policy)), ("load", load.as_ref())];
         for (name, value) in settings.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             let effective = Effective { value: (*value).to_owned(), as_requested: true, why: String::new() };
@@ -59,11 +58,12 @@ fn findings(ran: &[Ran]) -> Vec<Finding> {
 #[test]
 fn a_clock_that_stands_still_is_said_first() {
     let ran = |name| Ran(name, "other", None, vec![0; 20], 0);
-    let found = findings(&[ran("file"), ran("file still"), ran("tcp still")]);
+    let found = findings(&[ran("file"), ran("file still=600"), ran("tcp still=20")]);
     let [headline, meaning] = [&found[0].headline, &found[0].meaning];
-    assert!(headline.contains("60 % of the pairs") && headline.contains("file-1"), "{headline}");
+    assert!(headline.contains("for 600 pairs of readings") && headline.contains("file-1"), "{headline}");
     assert!(meaning.contains("It is so in 2 series."), "{meaning}");
-    assert!(findings(&[ran("file")]).iter().all(|finding| !finding.headline.contains("stood still")));
+    // A board whose clock counts 41 ns at a time.
+    assert!(findings(&[ran("file still=2")]).iter().all(|finding| !finding.headline.contains("stood still")));
 }
 
 fn about<'f>(findings: &'f [Finding], what: &str) -> &'f Finding {

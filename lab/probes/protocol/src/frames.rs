@@ -1,12 +1,16 @@
 //! Frames: messages on a byte stream that may carry other bytes too, such as a serial line on which a kernel prints.
 //!
-//! A frame is a mark of four bytes, then four numbers of 32 bits (little-endian): its place in the order of frames, the
-//! length of what it holds, the CRC-32 of these two, and the CRC-32 of what it holds; then what it holds. A reader passes
+//! A frame is a mark of four bytes, then four numbers of 32 bits, each as eight hexadecimal digits: its place in the order of frames,
+//! the length of what it holds, the CRC-32 of these two, and the CRC-32 of what it holds; then what it holds. That is JSON, so
+//! that no byte of a frame but the mark's is a control character: a kernel keeps some of those from a program that reads its console, and
+//! Linux takes the byte after `^O` for a key of its own (SysRq). A reader passes
 //! over everything that is no frame, and so finds the next one after any damage; a length that was damaged is seen before
 //! it is waited for. A frame that is missing is seen from the order, and told.
 
-const MARK: [u8; 4] = [0xd1, b'K', b'Z', 1];
-const HEAD: usize = 20;
+const MARK: [u8; 4] = [0xd1, b'K', b'Z', 2];
+/// Bytes of a number.
+const DIGITS: usize = 8;
+const HEAD: usize = MARK.len() + 4 * DIGITS;
 /// No frame holds more bytes, so that a foreign one does not take all memory.
 pub const MOST: usize = 1 << 20;
 
@@ -31,7 +35,7 @@ impl Encoder {
         let mut bytes = Vec::with_capacity(HEAD + content.len());
         bytes.extend_from_slice(&MARK);
         for number in [place, length, of_head(place, length), crc32fast::hash(content)] {
-            bytes.extend_from_slice(&number.to_le_bytes());
+            bytes.extend_from_slice(format!("{number:08x}").as_bytes());
         }
         bytes.extend_from_slice(content);
         Ok(bytes)
@@ -43,6 +47,15 @@ fn of_head(place: u32, length: u32) -> u32 {
     hasher.update(&place.to_le_bytes());
     hasher.update(&length.to_le_bytes());
     hasher.finalize()
+}
+
+/// The place of a frame, its length and the sum of its content, if that is what stands there.
+fn numbers(head: &[u8]) -> Option<(u32, u32, u32)> {
+    let number = |digits: &[u8]| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    let mut numbers = head.chunks(DIGITS).map(number);
+    let mut next = || numbers.next().flatten();
+    let (place, length, of_both, sum) = (next()?, next()?, next()?, next()?);
+    (of_head(place, length) == of_both && length as usize <= MOST).then_some((place, length, sum))
 }
 
 /// What a reader finds.
@@ -82,15 +95,11 @@ impl Decoder {
             let junk = begins.unwrap_or(self.buffer.len().saturating_sub(MARK.len() - 1));
             self.pass_over(junk);
             begins?;
-            let number = |at: usize| {
-                let bytes = self.buffer.get(at..at + 4)?;
-                Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            };
-            let (place, length, head, sum) = (number(4)?, number(8)?, number(12)?, number(16)?);
-            if of_head(place, length) != head || length as usize > MOST {
+            let head = self.buffer.get(MARK.len()..HEAD)?;
+            let Some((place, length, sum)) = numbers(head) else {
                 self.pass_over(1);
                 continue;
-            }
+            };
             let end = HEAD + length as usize;
             let content = self.buffer.get(HEAD..end)?;
             if crc32fast::hash(content) != sum {
@@ -169,6 +178,15 @@ mod tests {
     }
 
     #[test]
+    fn a_console_keeps_no_byte_of_a_frame_for_itself() {
+        let mut encoder = Encoder::default();
+        for number in 0..4096 {
+            let frame = encoder.frame(format!("{{\"number\":{number}}}").as_bytes()).expect("it fits");
+            assert!(frame[MARK.len()..].iter().all(|byte| (0x20..0x7f).contains(byte)), "{frame:?}");
+        }
+    }
+
+    #[test]
     fn garbage_takes_no_memory_and_gives_nothing() {
         let mut decoder = Decoder::default();
         let mut state = 1u32;
@@ -181,7 +199,7 @@ mod tests {
             .collect();
             decoder.push(&garbage);
             assert_eq!(decoder.received(), None);
-            assert!(decoder.buffer.len() < MARK.len() + 1000, "{}", decoder.buffer.len());
+            assert!(decoder.buffer.len() < HEAD + 1000, "{}", decoder.buffer.len());
         }
         assert!(Encoder::default().frame(&vec![0; MOST + 1]).is_err());
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::messages::{Report, Request};
 
 /// Raised with every change of these messages: an agent of another version is refused.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// From the lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
