@@ -16,7 +16,7 @@ use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
 use super::board::{AMD64, BOARDS};
-use super::boot::{Booted, Given, board, boot, processors};
+use super::boot::{Booted, Given, board, boot, of_machine, processors};
 use super::disk::{self, Disk};
 use super::guest::possible;
 use super::kernels::Flavour;
@@ -255,9 +255,4 @@ fn try_kvm() -> Result<(), String> {
         let _ = fs::write(&kept, boot_id);
     }
     booted.map(drop).map_err(|e| e.to_string())
-}
-
-/// What a machine is started with.
-fn of_machine(settings: &Settings) -> Settings {
-    settings.of(Scope::Machine).merged(&settings.of(Scope::Layer))
 }

@@ -12,6 +12,7 @@ use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
 use super::super::board::AMD64;
+use super::super::boot::of_machine;
 use super::super::disk;
 use super::super::kernels::Flavour;
 use super::super::session::InGuest;
@@ -209,9 +210,4 @@ impl Environment for Xen {
     fn end(&self) {
         runs().clear();
     }
-}
-
-/// What a machine is started with.
-fn of_machine(settings: &Settings) -> Settings {
-    settings.of(Scope::Machine).merged(&settings.of(Scope::Layer))
 }
