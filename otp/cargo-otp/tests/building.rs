@@ -211,8 +211,8 @@ fn behaviours_may_come_from_crates_of_their_own() {
     assert!(!user.done(whole, &["build"]).contains("use far as _"));
     assert!(ebin.join("whole_one_near.beam").is_file() && ebin.join("whole_one_far.beam").is_file());
     // Both run: the one in the tree, and the other where Erlang starts it.
-    let both = "spawn(fun() -> timer:sleep(300), {ok, Far} = whole_one_far:start_link(), \
-                io:format(\"~p~n\", [{whole_one_near:ping(near), whole_one_far:ping(Far)}]), init:stop() end).";
+    let both = "{ok, Far} = whole_one_far:start_link(), \
+                io:format(\"~p~n\", [{whole_one_near:ping(near), whole_one_far:ping(Far)}]), init:stop().";
     assert!(user.done(whole, &["run", "--vm=-eval", &format!("--vm={both}")]).contains("{1,1}\n"));
     let told = user.refused(&whole.join("near"), &["build"]);
     assert!(told.contains("`near` makes no library for a VM") && told.contains("`-p whole_one` is meant"), "{told}");

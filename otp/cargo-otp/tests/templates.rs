@@ -41,9 +41,9 @@ fn what_is_made_of_a_template_passes_its_own_tests() {
 fn a_machine_is_asked_and_its_time_is_over() {
     let user = User::new();
     let path = user.application("watered_one", "statem");
-    let talk = "spawn(fun() -> timer:sleep(300), ok = watered_one_valve:give(garden, 10), watered_one_valve:flowed(garden, 4), \
+    let talk = "ok = watered_one_valve:give(garden, 10), watered_one_valve:flowed(garden, 4), \
                 io:format(\"~p and ~p~n\", [watered_one_valve:state(garden), watered_one_valve:state(greenhouse)]), \
-                watered_one_valve:flowed(garden, 6), io:format(\"~p~n\", [watered_one_valve:given(garden)]), init:stop() end).";
+                watered_one_valve:flowed(garden, 6), io:format(\"~p~n\", [watered_one_valve:given(garden)]), init:stop().";
     let said = user.done(&path, &["run", "--vm=-eval", &format!("--vm={talk}")]);
     assert!(said.contains("{open,#{left => 6}} and closed\n") && said.contains("\n10\n"), "{said}");
 }

@@ -33,7 +33,8 @@ pub(crate) struct How {
     /// Run without a name: other nodes, and `cargo otp console`, cannot reach it
     #[arg(long, conflicts_with_all = ["name", "sname", "cookie"])]
     no_name: bool,
-    /// A flag of the VM; may be said several times, as in --vm +S --vm 1
+    /// A flag of the VM; may be said several times, as in --vm +S --vm 1. What -eval is given is evaluated once the application
+    /// runs
     #[arg(long = "vm", value_name = "FLAG", allow_hyphen_values = true)]
     vm_flags: Vec<String>,
     /// Ask the machine for what stands in `[realtime]` of otp.toml
@@ -67,8 +68,10 @@ pub(crate) fn run(built: Built, how: &How) -> Result<ExitCode> {
         };
         erl.env(VARIABLE, realtime.passed_on()).args(realtime.flags());
     }
+    // What the user has evaluated (`--vm=-eval`) finds the application running.
+    erl.args(["-eval", &start(&built.name), "-otp_application", &built.name]);
     erl.args(built.config.vm.all_flags()).args(&how.vm_flags);
-    erl.args(["-eval", &start(&built.name), "-otp_application", &built.name, "-extra"]).args(&how.arguments);
+    erl.arg("-extra").args(&how.arguments);
     tell_who_holds_up(&mut erl);
     say::command(&erl);
     // From before it is said that the application runs, a signal is for the VM.
