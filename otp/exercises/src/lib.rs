@@ -11,6 +11,7 @@ mod measuring;
 mod panics;
 mod pools;
 mod returns;
+mod sends;
 mod sockets;
 mod tasks;
 mod threads;

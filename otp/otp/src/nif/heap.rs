@@ -10,6 +10,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{ptr, slice};
 
 use crate::nif::abi::{RawEnv, RawPid, RawTerm};
 use crate::nif::{vm, words};
@@ -87,6 +88,77 @@ pub(super) unsafe fn cell(env: *mut RawEnv, head: RawTerm, tail: RawTerm) -> Opt
         *at = head;
         *at.add(1) = tail;
         Some(words::list(at))
+    }
+}
+
+/// Words of the free heap that were taken one after the other, since some moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    start: *mut RawTerm,
+    end: *mut RawTerm,
+}
+
+impl Taken {
+    const NOTHING: Self = Self { start: ptr::null_mut(), end: ptr::null_mut() };
+
+    /// With these behind it, if they are.
+    #[inline]
+    pub(crate) fn and(self, next: Self) -> Self {
+        if self.end == next.start { Self { start: self.start, end: next.end } } else { next }
+    }
+}
+
+/// A moment: what was free in an environment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    free: *mut RawTerm,
+    end: *mut RawTerm,
+}
+
+/// What is free now.
+///
+/// # Safety
+/// The environment is valid.
+#[inline(always)]
+pub(super) unsafe fn now(env: *mut RawEnv) -> Moment {
+    if !KNOWN.load(Ordering::Relaxed) {
+        return Moment { free: ptr::null_mut(), end: ptr::null_mut() };
+    }
+    // SAFETY: `learn` has seen that an environment begins so.
+    let env = unsafe { &*env.cast::<Beginning>() };
+    Moment { free: env.free, end: env.end }
+}
+
+/// What was taken since; nothing when words elsewhere had to do.
+///
+/// # Safety
+/// The environment is valid, and that of the moment.
+#[inline(always)]
+pub(super) unsafe fn taken_since(env: *mut RawEnv, moment: Moment) -> Taken {
+    // SAFETY: the caller's promise.
+    let now = unsafe { now(env) };
+    if now.end == moment.end { Taken { start: moment.free, end: now.free } } else { Taken::NOTHING }
+}
+
+/// Makes these words free again, if nothing was taken after them and they are tuples and list cells: the VM keeps lists of some other
+/// terms.
+///
+/// # Safety
+/// The environment is that of a call which this thread is in, and nobody uses a term in these words any more.
+#[inline]
+pub(super) unsafe fn give_back(env: *mut RawEnv, words: Taken) {
+    if !KNOWN.load(Ordering::Relaxed) || words.start.is_null() {
+        return;
+    }
+    // SAFETY: `learn` has seen that an environment begins so; the words were taken for terms, which were written there.
+    unsafe {
+        let env = env.cast::<Beginning>();
+        if (*env).free == words.end {
+            let terms = slice::from_raw_parts(words.start, words.end.offset_from_unsigned(words.start));
+            if terms.iter().all(|word| words::is_of_tuples_and_cells(*word)) {
+                (*env).free = words.start;
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::ptr;
 
 use crate::nif::abi::{RawPid, RawTerm};
 use crate::nif::env::Env;
+use crate::nif::heap::{Moment, Taken};
 use crate::nif::term::Term;
 use crate::nif::{heap, vm, words};
 
@@ -119,6 +120,30 @@ impl<'a> Env<'a> {
             (vm().make_map_from_arrays)(self.raw(), keys.as_ptr(), values.as_ptr(), keys.len(), &raw mut made) != 0
         };
         unique.then(|| self.adopt(made))
+    }
+
+    /// What is free for terms now.
+    #[inline(always)]
+    pub(crate) fn now(self) -> Moment {
+        // SAFETY: the environment is valid.
+        unsafe { heap::now(self.raw()) }
+    }
+
+    /// What was taken for terms since.
+    #[inline(always)]
+    pub(crate) fn taken_since(self, moment: Moment) -> Taken {
+        // SAFETY: the environment is valid.
+        unsafe { heap::taken_since(self.raw(), moment) }
+    }
+
+    /// Takes no more room for these terms, where that can be.
+    ///
+    /// # Safety
+    /// The environment is that of a call which this thread is in, and nobody uses one of them any more.
+    #[inline]
+    pub(crate) unsafe fn give_back(self, terms: Taken) {
+        // SAFETY: the caller's promise.
+        unsafe { heap::give_back(self.raw(), terms) }
     }
 
     /// Sends to a process of this node; `false` when there is none any more.

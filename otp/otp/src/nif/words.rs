@@ -53,6 +53,12 @@ pub(super) const fn arity(elements: usize) -> RawTerm {
     elements << ARITY
 }
 
+/// Whether what lies in memory begins a tuple with this word, or has it for an element: the first word of anything else is another.
+#[inline]
+pub(super) const fn is_of_tuples_and_cells(raw: RawTerm) -> bool {
+    raw & 0b11 != 0 || raw & LONG_KIND == 0
+}
+
 /// The tuple that lies here.
 #[inline]
 pub(super) fn pointer(at: *const RawTerm) -> RawTerm {

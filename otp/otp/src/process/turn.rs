@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 
 use crate::nif::abi::{RawEnv, RawPid, RawTerm};
-use crate::nif::{Atom, Env, OwnedEnv, Term};
+use crate::nif::{Atom, Env, OwnedEnv, Taken, Term};
 use crate::process::waits::Waits;
 
 /// What becomes of a content before it is sent.
@@ -28,6 +28,40 @@ impl Form {
             Self::Bare => content,
             Self::Cast => env.tuple(&[crate::atom!("$gen_cast").raw(env), content.raw()]),
         }
+    }
+}
+
+/// What is to be sent to a process of this node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Letter {
+    to: RawPid,
+    form: Form,
+    content: RawTerm,
+    /// The words of the content.
+    words: Taken,
+}
+
+impl Letter {
+    /// With what `make` makes, for this and nothing else.
+    #[inline(always)]
+    pub(crate) fn new<'a>(env: Env<'a>, to: RawPid, form: Form, make: impl FnOnce(Env<'a>) -> Term<'a>) -> Self {
+        let before = env.now();
+        let content = make(env).raw();
+        Self { to, form, content, words: env.taken_since(before) }
+    }
+
+    /// Sends it. The VM copies what it sends, so that no more room is taken for it here.
+    ///
+    /// # Safety
+    /// The environment is that of the call which the content was made in.
+    #[inline]
+    unsafe fn send(self, env: Env<'_>) {
+        let before = env.now();
+        let message = self.form.message(env.adopt(self.content));
+        let words = self.words.and(env.taken_since(before));
+        env.send(self.to, message);
+        // SAFETY: nobody else has the content or the message.
+        unsafe { env.give_back(words) };
     }
 }
 
@@ -57,7 +91,7 @@ enum Rest {
     Nothing,
     /// This message is to be sent, the last one of several. When the call comes to nothing else, the Erlang half does it, which takes
     /// less time than doing so here.
-    Send(RawPid, Form, RawTerm),
+    Send(Letter),
     /// This was ordered.
     Order(RawTerm),
     /// Several things were.
@@ -183,34 +217,35 @@ impl Turn {
     /// Sends what is still to be sent.
     #[inline]
     pub(crate) fn send_last(&self, env: Env<'_>) {
-        if let Rest::Send(to, form, content) = self.rest.get() {
+        if let Rest::Send(letter) = self.rest.get() {
             self.rest.set(Rest::Nothing);
-            env.send(to, form.message(env.adopt(content)));
+            // SAFETY: it was made in this call.
+            unsafe { letter.send(env) };
         }
     }
 
     /// Sends to a process of this node, unless something was ordered before, which must not be overtaken.
     #[inline(always)]
-    pub(crate) fn send<'a>(&self, env: Env<'a>, to: RawPid, form: Form, content: Term<'a>) {
+    pub(crate) fn send(&self, env: Env<'_>, letter: Letter) {
         if self.hands_over.get() && self.is_done() {
-            self.rest.set(Rest::Send(to, form, content.raw()));
+            self.rest.set(Rest::Send(letter));
         } else {
-            self.send_elsewhere(env, to, form, content);
+            self.send_elsewhere(env, letter);
         }
     }
 
     #[inline(never)]
-    fn send_elsewhere<'a>(&self, env: Env<'a>, to: RawPid, form: Form, content: Term<'a>) {
+    fn send_elsewhere(&self, env: Env<'_>, letter: Letter) {
         match self.rest.get() {
-            Rest::Nothing => {
-                env.send(to, form.message(content));
-            }
+            // SAFETY: it was made in this call.
+            Rest::Nothing => unsafe { letter.send(env) },
             Rest::Send(..) => {
                 self.send_last(env);
-                self.rest.set(Rest::Send(to, form, content.raw()));
+                self.rest.set(Rest::Send(letter));
             }
             Rest::Order(_) | Rest::Orders => {
-                self.order(env, crate::atom!("send"), &[env.adopt(to.pid), form.message(content)]);
+                let message = letter.form.message(env.adopt(letter.content));
+                self.order(env, crate::atom!("send"), &[env.adopt(letter.to.pid), message]);
             }
         }
     }
@@ -227,8 +262,8 @@ impl Turn {
     pub(crate) fn with_rest<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
         match self.rest.get() {
             Rest::Nothing => result,
-            Rest::Send(to, Form::Cast, request) if result.is(crate::atom!("ok")) => {
-                env.cell(env.adopt(request), env.adopt(to.pid))
+            Rest::Send(Letter { to, form: Form::Cast, content, .. }) if result.is(crate::atom!("ok")) => {
+                env.cell(env.adopt(content), env.adopt(to.pid))
             }
             Rest::Send(..) => self.with_last(env, result),
             Rest::Order(order) => self.with_order(env, order, result),
@@ -238,10 +273,10 @@ impl Turn {
 
     #[inline(never)]
     fn with_last<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
-        if let Rest::Send(to, Form::Bare, message) = self.rest.get()
+        if let Rest::Send(Letter { to, form: Form::Bare, content, .. }) = self.rest.get()
             && result.is(crate::atom!("ok"))
         {
-            return env.tuple(&[crate::atom!("send").raw(env), to.pid, message]);
+            return env.tuple(&[crate::atom!("send").raw(env), to.pid, content]);
         }
         self.send_last(env);
         result

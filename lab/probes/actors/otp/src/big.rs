@@ -66,7 +66,6 @@ impl BigParent {
         }
         for worker in &workers {
             worker.everybody(workers.clone());
-            otp::yield_now().await;
         }
     }
 
