@@ -7,7 +7,7 @@ mod parts;
 use crate::report::{Chapter, Report};
 use crate::section::Section;
 
-use parts::{claims, diagnoses, escape, facts, findings, footer, table};
+use parts::{claims, diagnoses, escape, facts, findings, footer, prose, table};
 
 /// The whole page.
 pub fn page(report: &Report) -> String {
@@ -104,7 +104,7 @@ fn chapter(chapter: &Chapter) -> String {
         "<section id=\"{}\" class=\"chapter\"><h2>{}</h2>{paper}<p>{}</p>{}{sections}</section>",
         escape(&chapter.name),
         escape(&chapter.title),
-        escape(&chapter.about),
+        prose(&chapter.about),
         claims(&chapter.claims),
     )
 }
@@ -116,7 +116,7 @@ fn section(section: &Section, chapter: &Chapter) -> String {
     };
     let about = match section.about.is_empty() || section.about == chapter.about {
         true => String::new(),
-        false => format!("<p>{}</p>", escape(&section.about)),
+        false => format!("<p>{}</p>", prose(&section.about)),
     };
     let tables: String = section.tables.iter().map(table).collect();
     let figures: String = section
@@ -132,7 +132,7 @@ fn section(section: &Section, chapter: &Chapter) -> String {
         })
         .collect();
     let refused: String =
-        section.refused.iter().map(|sentence| format!("<p class=\"warning\">{}</p>", escape(sentence))).collect();
+        section.refused.iter().map(|sentence| format!("<p class=\"warning\">{}</p>", prose(sentence))).collect();
     let each: Vec<(String, String)> =
         section.each.iter().filter(|(_, settings)| !settings.is_empty()).cloned().collect();
     let each = match each.as_slice() {

@@ -14,7 +14,7 @@ pub fn findings(report: &Report) -> String {
     if report.findings.is_empty() {
         return String::new();
     }
-    let card = |f: &crate::Finding| format!("<li><h3>{}</h3><p>{}</p></li>", escape(&f.headline), escape(&f.meaning));
+    let card = |f: &crate::Finding| format!("<li><h3>{}</h3><p>{}</p></li>", prose(&f.headline), prose(&f.meaning));
     let cards: String = report.findings.iter().take(TOP).map(card).collect();
     let rest: String = report.findings.iter().skip(TOP).map(card).collect();
     let rest = match rest.as_str() {
@@ -114,6 +114,19 @@ pub fn table(table: &Table) -> String {
     )
 }
 
+/// Sentences in which names stand between backquotes: those are set as code.
+pub fn prose(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    if pieces.len().is_multiple_of(2) {
+        return escape(text);
+    }
+    let set = |(index, piece): (usize, &&str)| match index % 2 {
+        0 => escape(piece),
+        _ => format!("<code>{}</code>", escape(piece)),
+    };
+    pieces.iter().enumerate().map(set).collect()
+}
+
 pub fn diagnoses(diagnoses: &[Diagnosis]) -> String {
     if diagnoses.is_empty() {
         return String::new();
@@ -131,7 +144,7 @@ pub fn diagnoses(diagnoses: &[Diagnosis]) -> String {
             escape(&d.verdict),
             escape(&d.check),
             escape(&d.found),
-            escape(&d.means)
+            prose(&d.means)
         )
     };
     let standing: String = diagnoses.iter().filter(|d| d.verdict == "bad" || d.verdict == "fair").map(item).collect();
@@ -191,6 +204,12 @@ mod tests {
         let mut narrow = Table::new(&["times in ms"], &["AVG", "MAX"]);
         narrow.push(RowKind::Measured, ["messages, groups 1".to_owned(), "22.5".to_owned(), "36.4".to_owned()]);
         assert!(table(&narrow).contains("<table><thead>"));
+    }
+
+    #[test]
+    fn names_in_a_sentence_are_set_as_code() {
+        assert_eq!(prose("`size` bytes in `<block>`"), "<code>size</code> bytes in <code>&lt;block&gt;</code>");
+        assert_eq!(prose("a ` that nothing closes & more"), "a ` that nothing closes &amp; more");
     }
 
     #[test]
