@@ -239,6 +239,7 @@ impl Turn {
         match self.rest.get() {
             // SAFETY: it was made in this call.
             Rest::Nothing => unsafe { letter.send(env) },
+            // One that was sent while the content of this one was made.
             Rest::Send(..) => {
                 self.send_last(env);
                 self.rest.set(Rest::Send(letter));
