@@ -103,6 +103,11 @@ pub trait Environment: Sync {
         0.03
     }
 
+    /// The same when what it starts it in is not up.
+    fn booting(&self) -> f64 {
+        self.starting()
+    }
+
     /// Programs that take part, with their versions.
     fn versions(&self) -> Vec<(String, String)>;
 
@@ -197,6 +202,19 @@ impl Job {
     /// Whether what it measures is the start of its environment, so that none may be used that is there.
     pub fn starts_anew(&self) -> bool {
         self.workload().name == boot::WORKLOAD.name
+    }
+
+    /// Seconds that a trial takes, about.
+    pub fn seconds(&self) -> f64 {
+        let environment = self.environment;
+        let start = if self.starts_anew() { environment.booting() } else { environment.starting() };
+        (self.workload().seconds)(&self.params) + start
+    }
+
+    /// Seconds that its first trial takes beyond that, and which jobs have that in common: those that run in the same.
+    pub fn at_first(&self) -> (f64, (&'static str, Settings)) {
+        let more = if self.starts_anew() { 0.0 } else { self.environment.booting() - self.environment.starting() };
+        (more, (self.environment.name(), self.settings.of_virtual_machine()))
     }
 
     /// Whether its times are an emulator's.

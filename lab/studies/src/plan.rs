@@ -96,8 +96,7 @@ impl Plan {
         for planned in &mut jobs {
             let machine = planned.job.environment.machine(&planned.job.settings, machine);
             planned.parts = (planned.job.workload().parts)(&planned.job.params, &machine);
-            planned.seconds =
-                (planned.job.workload().seconds)(&planned.job.params) + planned.job.environment.starting();
+            planned.seconds = planned.job.seconds();
         }
         let starts = jobs.iter().fold(0, |sum: usize, job| sum.saturating_add(job.trials));
         if starts > MOST_STARTS {
@@ -110,7 +109,14 @@ impl Plan {
 
     /// About how long all of it takes.
     pub fn seconds(&self) -> f64 {
-        self.jobs.iter().map(|job| job.seconds * job.trials as f64).sum()
+        let mut boots: Vec<(f64, _)> = Vec::new();
+        for first in self.jobs.iter().map(|planned| planned.job.at_first()) {
+            if !boots.iter().any(|(_, of)| *of == first.1) {
+                boots.push(first);
+            }
+        }
+        let trials: f64 = self.jobs.iter().map(|job| job.seconds * job.trials as f64).sum();
+        trials + boots.iter().map(|(seconds, _)| seconds).sum::<f64>()
     }
 }
 

@@ -167,6 +167,21 @@ fn a_workload_alone_is_a_study_too() {
 }
 
 #[test]
+fn what_boots_takes_longer_at_first_and_a_start_from_nothing_each_time() {
+    let seconds = |workload: &str, trials| {
+        let workload = kizami_workloads::find(workload).expect("it is there");
+        let machine = kizami_environments::find("xen-domu").expect("it is there");
+        let study = Study::of_workload(workload, machine, trials);
+        let machine = Machine { cpus: vec![0, 1] };
+        Plan::new(&[study], Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan").seconds()
+    };
+    let (one, two) = (seconds("syscall", 1), seconds("syscall", 2));
+    assert!(one > 20.0 && two - one < 5.0, "{one} s, {two} s");
+    let (one, two) = (seconds("boot", 1), seconds("boot", 2));
+    assert!(one > 20.0 && two > 1.9 * one, "{one} s, {two} s");
+}
+
+#[test]
 fn a_run_of_more_starts_than_can_be_recorded_is_refused_before_it_takes_memory() {
     for trials in [20_001, 1_000_000_000, usize::MAX] {
         let why = plan(Size::Quick, Some(trials), &[], 1).expect_err("it is too much");

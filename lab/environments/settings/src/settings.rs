@@ -46,6 +46,11 @@ impl Settings {
         Self(self.0.iter().filter(|(name, _)| of_scope(name)).map(|(n, v)| (*n, v.clone())).collect())
     }
 
+    /// Those that a virtual machine is started with.
+    pub fn of_virtual_machine(&self) -> Self {
+        self.of(Scope::Machine).merged(&self.of(Scope::Layer))
+    }
+
     /// All but `name`.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
