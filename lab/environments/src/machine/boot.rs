@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
-use kizami_settings::{Scope, Settings};
+use kizami_settings::Settings;
 
 use super::board::Board;
 use super::disk::{self, Disk};
@@ -50,11 +50,6 @@ impl Booted {
 
 pub(super) fn board(asked: &Settings) -> &'static Board {
     Board::asked(asked.get("machine"))
-}
-
-/// What a machine is started with.
-pub(super) fn of_machine(settings: &Settings) -> Settings {
-    settings.of(Scope::Machine).merged(&settings.of(Scope::Layer))
 }
 
 pub(super) fn processors(asked: &Settings, host: usize) -> usize {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::qmp::Control;
 use crate::error::Error;
+use crate::keeper::Keeper;
 use crate::launch::Started;
 
 /// How long it may take to end by itself, once its machine has.
@@ -19,12 +20,19 @@ pub(super) struct Monitor {
     control: Option<Control>,
     /// The folder with the file that is the machine's disk, if it has one.
     disk: Option<PathBuf>,
+    /// What ends the machine where it does not end with the child.
+    keeper: Option<Keeper>,
 }
 
 impl Monitor {
     /// A monitor that was started as `child`, with the lab's end of the control, for a machine whose disk is a file in `disk`.
     pub(super) fn new(child: Started, control: UnixStream, disk: Option<PathBuf>) -> Arc<Mutex<Self>> {
-        Arc::new(Mutex::new(Self { child, control: Control::new(control).ok(), disk }))
+        Arc::new(Mutex::new(Self { child, control: Control::new(control).ok(), disk, keeper: None }))
+    }
+
+    /// With what ends the machine where it does not end with the child.
+    pub(super) fn keep(&mut self, keeper: Keeper) {
+        self.keeper = Some(keeper);
     }
 
     /// Whether it does what it is told.
@@ -74,6 +82,7 @@ impl Monitor {
     pub(super) fn kill(&mut self) {
         self.control = None;
         self.child.end(Duration::ZERO);
+        self.keeper = None;
     }
 
     /// What the machine's console said last.
@@ -85,6 +94,7 @@ impl Monitor {
     pub(super) fn last_words(&mut self) -> String {
         self.control = None;
         let how = self.child.end(GRACE);
+        self.keeper = None;
         let said = telling(&self.console());
         let said = if said.is_empty() { "nothing was said".to_owned() } else { format!("it said: {said}") };
         format!(" (the monitor {how}; {said})")

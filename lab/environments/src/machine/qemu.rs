@@ -16,7 +16,7 @@ use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
 use super::board::{AMD64, BOARDS};
-use super::boot::{Booted, Given, board, boot, of_machine, processors};
+use super::boot::{Booted, Given, board, boot, processors};
 use super::disk::{self, Disk};
 use super::guest::possible;
 use super::kernels::Flavour;
@@ -151,7 +151,7 @@ impl Environment for Qemu {
             self.booted(&mut machines, &std::env::temp_dir(), interrupt).map(drop).map_err(|e| e.to_string())
         };
         // What is wrong with what was asked for is for its series to tell.
-        let (mut asked, any) = (of_machine(first), Settings::default());
+        let (mut asked, any) = (first.of_virtual_machine(), Settings::default());
         if disk::wanted(&asked) {
             // That lies where the files of a trial are.
             asked = any.clone();
@@ -184,6 +184,10 @@ impl Environment for Qemu {
         0.3
     }
 
+    fn booting(&self) -> f64 {
+        5.0
+    }
+
     fn versions(&self) -> Vec<(String, String)> {
         let program = locate::program(AMD64.program, AMD64.package).ok();
         let said = program.and_then(|path| locate::version(&path, &["--version"]));
@@ -195,7 +199,7 @@ impl Environment for Qemu {
     }
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
-        let asked = of_machine(&job.settings);
+        let asked = job.settings.of_virtual_machine();
         let shares = board(&asked).shares_memory;
         let machines = self.make_room(&asked, if shares { Arena::bytes(sizes)? } else { 0 }, job.starts_anew())?;
         let machine = machines.last().ok_or_else(|| io::Error::other("no machine was made"))?;

@@ -174,7 +174,7 @@ impl Session {
         &mut self,
         limit: Duration,
         interrupt: &AtomicBool,
-        phase_of: impl Fn(&str) -> Option<&'static str>,
+        phase_of: impl Fn(&str) -> Option<&str>,
     ) -> Result<Hello, Error> {
         let said = |state: &State| match (&state.hello, &state.over) {
             (Some(hello), _) => Some(Ok(hello.clone())),

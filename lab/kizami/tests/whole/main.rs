@@ -23,3 +23,4 @@ mod statements;
 mod turns;
 mod usage;
 mod xen;
+mod xen_here;

@@ -9,7 +9,7 @@ use crate::harness::{Lab, Running, assert_nothing_left_behind, processes, record
 use crate::machines::monitor;
 
 /// Whether this test can only name itself as skipped, because Xen is not here.
-fn lacks_xen(test: &str) -> bool {
+pub fn lacks_xen(test: &str) -> bool {
     let environment = kizami_environments::find("xen-domu").expect("it is in the list");
     let available = environment.available();
     if let Err(why) = &available {

@@ -1,24 +1,22 @@
-//! The other domain of a Xen machine. The agent in the first domain (dom0) starts Xen's tools and creates a domain (domU)
-//! from the kernel and the archive in `/etc/domain`. Then it hands on what the agent in that and the lab say to each other,
-//! byte for byte: between the line of the domain's console and a port of its own. It understands nothing of it, and so
-//! nothing has to be right twice.
+//! The other domain of a Xen machine. The agent in the first domain (dom0) starts Xen's tools and creates a domain (domU).
+//! Then it hands on what the agent in that and the lab say to each other, byte for byte: between the line of the domain's
+//! console and a port of its own. It understands nothing of it, and so nothing has to be right twice.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::FromRawFd;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use kizami_protocol::FromGuest;
+use kizami_protocol::{Domain, FromGuest};
 
 use crate::line;
 
 /// The name that the lab gives to the port.
 const PORT: &str = "kizami-domain";
-/// The name of the domain.
-const NAME: &str = "kizami";
 const CONFIGURATION: &str = "/etc/xen/domain.cfg";
 /// What the tools call when the domain is given its disk, and when that is taken away.
 const HOTPLUG: &str = "/etc/xen/scripts/block";
@@ -41,7 +39,7 @@ const FOLDERS: [&str; 7] = [
 
 /// What was said last.
 #[derive(Clone, Default)]
-struct Said(Arc<Mutex<Vec<u8>>>);
+pub struct Said(Arc<Mutex<Vec<u8>>>);
 
 impl Said {
     fn add(&self, bytes: &[u8]) {
@@ -51,18 +49,18 @@ impl Said {
         kept.drain(..excess);
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).trim().to_owned()
     }
 }
 
-/// Starts the domain of this configuration on a thread of its own; `tell` is given each phase, and why there is none any more.
-pub fn start(configuration: String, tell: impl Fn(FromGuest) + Send + 'static) {
+/// Starts Xen's tools and the domain on a thread of its own; `tell` is given each phase, and why there is none any more.
+pub fn start(asked: Domain, tell: impl Fn(FromGuest) + Send + 'static) {
     thread::spawn(move || {
         let said = Said::default();
         let phase = |phase: &str| tell(FromGuest::Phase { phase: phase.to_owned() });
-        let why = match run(&configuration, &said, phase) {
+        let why = match started(&asked, &said, phase) {
             Ok(()) => "the domain ended".to_owned(),
             Err(why) => why,
         };
@@ -70,8 +68,7 @@ pub fn start(configuration: String, tell: impl Fn(FromGuest) + Send + 'static) {
     });
 }
 
-/// The life of the domain.
-fn run(configuration: &str, said: &Said, phase: impl Fn(&str)) -> Result<(), String> {
+fn started(asked: &Domain, said: &Said, phase: impl Fn(&str)) -> Result<(), String> {
     phase("the tools of Xen");
     let port = line::port(PORT)?.ok_or_else(|| format!("this machine has no port {PORT}"))?;
     let tools = tools()?;
@@ -79,11 +76,23 @@ fn run(configuration: &str, said: &Said, phase: impl Fn(&str)) -> Result<(), Str
     for tool in ["xenstored", "xen-init-dom0", "xenconsoled"] {
         call(&tools.join(tool), &[])?;
     }
+    live(&tools.join("xl"), asked, Path::new(CONFIGURATION), port, said, phase)
+}
+
+/// The life of the domain, whose configuration is written to a file.
+pub fn live(
+    xl: &Path,
+    asked: &Domain,
+    configured: &Path,
+    port: File,
+    said: &Said,
+    phase: impl Fn(&str),
+) -> Result<(), String> {
     phase("the creation of the domain");
-    fs::write(CONFIGURATION, configuration).map_err(|e| format!("{CONFIGURATION}: {e}"))?;
-    let xl = tools.join("xl");
-    call(&xl, &["create", CONFIGURATION])?;
-    let number = call(&xl, &["domid", NAME])?;
+    let failed = |e: io::Error| format!("{}: {e}", configured.display());
+    fs::write(configured, configuration(asked)).map_err(failed)?;
+    call(xl, &["create", &configured.to_string_lossy()])?;
+    let number = call(xl, &["domid", &asked.name])?;
     let place = format!("/local/domain/{number}/console/tty");
     let console = call(Path::new(STORE), &["read", &place])?;
     phase("the domain's kernel");
@@ -129,34 +138,52 @@ fn prepare() -> io::Result<()> {
 /// A paravirtualised domain, which is gone once it ends, in whatever way. Its disk is a device of the first domain, whose kernel
 /// hands requests on to that (`phy`), past its page cache. It reads the counter of the processor itself: Xen, which does not trust
 /// that of an emulated one, would do it for the domain.
-pub fn configuration(mebibytes: u64, cpus: usize, kernel_args: &str, disk: Option<&str>) -> String {
-    let disk = disk.map_or_else(String::new, |device| {
+fn configuration(asked: &Domain) -> String {
+    let Domain { name, kernel_args, mebibytes, cpus, .. } = asked;
+    let [kernel, ramdisk] = [&asked.kernel, &asked.initramfs].map(|path| path.display());
+    let disk = asked.disk.as_ref().map_or_else(String::new, |device| {
         format!("disk = [ \"format=raw, vdev=xvda, access=rw, backendtype=phy, target={device}\" ]\n")
     });
     let once = ["poweroff", "reboot", "crash"].map(|end| format!("on_{end} = \"destroy\"\n")).concat();
     format!(
-        "name = \"{NAME}\"\ntype = \"pv\"\nkernel = \"/etc/domain/vmlinuz\"\nramdisk = \"/etc/domain/initramfs.cpio\"\n\
+        "name = \"{name}\"\ntype = \"pv\"\nkernel = \"{kernel}\"\nramdisk = \"{ramdisk}\"\n\
          memory = {mebibytes}\nvcpus = {cpus}\ntsc_mode = \"native\"\n\
          extra = \"console=hvc0 quiet panic=-1 {kernel_args}\"\n{disk}{once}"
     )
 }
 
 /// Runs a tool to its end; what it wrote to its standard output, without blanks around it.
-fn call(tool: &Path, arguments: &[&str]) -> Result<String, String> {
+pub fn call(tool: &Path, arguments: &[&str]) -> Result<String, String> {
     let name = tool.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     // One that becomes a daemon keeps what it was given, so a pipe would not end with it: files do.
-    let files = ["/tmp/tool.out", "/tmp/tool.err"];
-    let [out, err] = files.map(File::create);
     let failed = |e: io::Error| format!("could not run {name}: {e}");
+    let [out, err] = [nameless(), nameless()];
+    let (mut out, mut err) = (out.map_err(failed)?, err.map_err(failed)?);
+    let given = |file: &File| file.try_clone().map_err(failed);
     let mut command = Command::new(tool);
-    command.args(arguments).stdin(Stdio::null()).stdout(out.map_err(failed)?).stderr(err.map_err(failed)?);
+    command.args(arguments).stdin(Stdio::null()).stdout(given(&out)?).stderr(given(&err)?);
     let status = command.status().map_err(failed)?;
-    let [out, err] = files.map(|file| fs::read(file).unwrap_or_default());
+    let [out, err] = [&mut out, &mut err].map(|file| {
+        let mut text = Vec::new();
+        let _ = file.rewind().and_then(|()| file.read_to_end(&mut text));
+        text
+    });
     if !status.success() {
         let text = String::from_utf8_lossy(&[err, out].concat()).into_owned();
         return Err(format!("{name} {}: {}", kizami_protocol::ending(status), first_errors(&text)));
     }
     Ok(String::from_utf8_lossy(&out).trim().to_owned())
+}
+
+/// A file in memory.
+fn nameless() -> io::Result<File> {
+    // SAFETY: a name that ends in NUL; the descriptor is new and nobody else's.
+    unsafe {
+        match libc::memfd_create(c"tool".as_ptr(), libc::MFD_CLOEXEC) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(File::from_raw_fd(descriptor)),
+        }
+    }
 }
 
 /// What a tool says first of an error is the cause, and the rest what followed from that.
@@ -196,11 +223,23 @@ mod tests {
 
     #[test]
     fn a_domain_is_paravirtualised_and_gone_once_it_ended() {
-        let text = configuration(256, 2, "tsc=reliable", None);
+        let asked = Domain {
+            name: "kizami-1".into(),
+            kernel: "/etc/domain/vmlinuz".into(),
+            initramfs: "/etc/domain/initramfs.cpio".into(),
+            kernel_args: "tsc=reliable".into(),
+            mebibytes: 256,
+            cpus: 2,
+            disk: None,
+        };
+        let text = configuration(&asked);
         assert!(!text.lines().any(|line| line.starts_with("disk")), "{text}");
-        assert!(configuration(256, 2, "", Some("/dev/vdb")).contains("backendtype=phy, target=/dev/vdb\""));
+        let with_disk = configuration(&Domain { disk: Some("/dev/vdb".into()), ..asked });
+        assert!(with_disk.contains("backendtype=phy, target=/dev/vdb\""));
         for line in [
+            "name = \"kizami-1\"",
             "type = \"pv\"",
+            "ramdisk = \"/etc/domain/initramfs.cpio\"",
             "memory = 256",
             "extra = \"console=hvc0 quiet panic=-1 tsc=reliable\"",
             "vcpus = 2",

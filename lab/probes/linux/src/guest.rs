@@ -74,10 +74,9 @@ pub fn main(first: i64) -> Result<(), String> {
                 };
                 agent.say(&ended)?;
             }
-            Ok(Event::Asked(ToGuest::Domain { mebibytes, cpus, kernel_args, disk })) => {
+            Ok(Event::Asked(ToGuest::Domain(asked))) => {
                 let about = agent.sender.clone();
-                let configuration = domain::configuration(mebibytes, cpus, &kernel_args, disk.as_deref());
-                domain::start(configuration, move |message| drop(about.send(Event::Domain(message))));
+                domain::start(asked, move |message| drop(about.send(Event::Domain(message))));
             }
             Ok(Event::Asked(ToGuest::AreYouThere {})) => agent.say(&FromGuest::Here {})?,
             Ok(Event::Domain(message)) => agent.say(&message)?,
@@ -143,7 +142,7 @@ impl Agent {
                 }
                 Ok(Event::Asked(ToGuest::AreYouThere {})) => self.say(&FromGuest::Here {})?,
                 Ok(Event::Domain(message)) => self.say(&message)?,
-                Ok(Event::Asked(ToGuest::Start { .. } | ToGuest::Domain { .. })) => {
+                Ok(Event::Asked(ToGuest::Start { .. } | ToGuest::Domain(_))) => {
                     kill(&child);
                     return Err("the lab asked for something else while a probe ran".into());
                 }

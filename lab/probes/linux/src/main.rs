@@ -3,13 +3,15 @@
 //! `kizami-probe` reads a request on its standard input, finds the arena for its samples as descriptor 3, and reports on
 //! its standard output. `kizami-probe connect SOCKET` has all three from a socket of the lab. `kizami-probe load NAME FOLDER`
 //! is a background load until its standard input ends, `kizami-probe partner ADDRESS` does the other half of network workloads for
-//! probes elsewhere, `kizami-probe guest` is the agent in a virtual machine, and `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
+//! probes elsewhere, `kizami-probe guest` is the agent in a virtual machine, `kizami-probe domain XL DOMAIN FILE` the monitor of a
+//! domain of the Xen that it runs on, and `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
 
 mod domain;
 mod facts;
 mod guest;
 mod keep;
 mod line;
+mod monitor;
 mod remains;
 
 use std::io::{Read, Write};
@@ -53,6 +55,10 @@ fn main() -> ExitCode {
             Err(why) => return refuse(&why),
         },
         ["remove"] => return ExitCode::SUCCESS,
+        ["domain", xl, asked, configured] => match monitor::main(Path::new(xl), asked, Path::new(configured)) {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(why) => return refuse(&why),
+        },
         ["keep"] => match keep::main() {
             Ok(()) => return ExitCode::SUCCESS,
             Err(why) => return refuse(&why),

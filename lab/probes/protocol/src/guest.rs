@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::messages::{Report, Request};
 
 /// Raised with every change of these messages: an agent of another version is refused.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// From the lab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,10 +28,24 @@ pub enum ToGuest {
     Stop {},
     /// Is it there? It answers with [`FromGuest::Here`].
     AreYouThere {},
-    /// To the agent in the first domain of Xen: starts another domain, with so much memory, so many processors, these
-    /// words for its kernel, and a disk that is this device of the first. What the agent in that and the lab say to each other goes through a port of the first
-    /// domain, byte for byte.
-    Domain { mebibytes: u64, cpus: usize, kernel_args: String, disk: Option<String> },
+    /// To the agent in the first domain of Xen: creates another. What the agent in that and the lab say to each other goes through a port
+    /// of the first domain, byte for byte.
+    Domain(Domain),
+}
+
+/// A domain that is to be created by another, with paths and devices of that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Domain {
+    pub name: String,
+    pub kernel: PathBuf,
+    pub initramfs: PathBuf,
+    /// The words for its kernel.
+    pub kernel_args: String,
+    /// Its memory.
+    pub mebibytes: u64,
+    pub cpus: usize,
+    /// The device that is its disk.
+    pub disk: Option<String>,
 }
 
 /// From the agent.

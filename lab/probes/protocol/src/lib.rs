@@ -21,7 +21,7 @@ pub mod handover;
 mod messages;
 
 pub use arena::{Arena, PartSize};
-pub use guest::{FromGuest, ToGuest, VERSION};
+pub use guest::{Domain, FromGuest, ToGuest, VERSION};
 pub use messages::{Keep, MachineStart, Report, Request, Start, ending};
 
 /// The descriptor under which a process finds its arena.

@@ -8,24 +8,22 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use kizami_protocol::{Arena, ToGuest};
-use kizami_recording::folder::Effective;
+use kizami_protocol::{Arena, Domain as Created, ToGuest};
 use kizami_settings::Settings;
 
-use super::image::{ARCHIVE, HYPERVISOR, KERNEL, Packages};
-use crate::environment::FILES_ON;
+use super::direct;
+use super::domain::{self, Domain};
+use super::image::{ARCHIVE, DOMAIN_ARCHIVE, DOMAIN_KERNEL, HYPERVISOR, KERNEL, Packages};
 use crate::error::Error;
 use crate::launch::{self, Listener};
 use crate::locate;
 
 use super::super::board::Board;
-use super::super::boot::in_force;
 use super::super::disk::{self, Disk};
 use super::super::monitor::Monitor;
-use super::super::session::{Hello, Session};
+use super::super::session::Session;
 use super::super::ticks;
 
 pub(super) const PROGRAM: &str = "qemu-system-x86_64";
@@ -38,45 +36,16 @@ const DOMU_PATIENCE: Duration = Duration::from_secs(120);
 pub(super) const REGION: u64 = 64 << 20;
 /// Mebibytes of the domains, and of the machine: Xen needs some for itself.
 const DOM0_MEMORY: u64 = 512;
-const DOMU_MEMORY: u64 = 512;
-const MEMORY: u64 = DOM0_MEMORY + DOMU_MEMORY + 192;
+const MEMORY: u64 = DOM0_MEMORY + domain::MEMORY + 192;
 /// The disks of a machine that has them: what QEMU calls that of dom0, and that which dom0 hands on to domU.
 const DISKS: [&str; 2] = ["dom0", "domu"];
 /// The second of them, in dom0.
 const HANDED_ON: &str = "/dev/vdb";
 
-/// A domain in which probes are started.
-#[derive(Clone)]
-pub(super) struct Domain {
-    pub session: Arc<Mutex<Session>>,
-    pub hello: Hello,
-    pub observed: Vec<(String, Effective)>,
-}
-
-impl Domain {
-    /// One that is up, in a machine as `asked`, with the disk `disk` of that if it has any.
-    fn up(session: Session, hello: Hello, asked: &Settings, disk: &str) -> Self {
-        let mut found = vec![(FILES_ON, hello.files_on())];
-        if disk::wanted(asked) {
-            found.extend(disk::observed(&mut session.monitor(), disk));
-        }
-        let observed = in_force(asked, found).into_iter().chain(hello.told()).collect();
-        Self { session: Arc::new(Mutex::new(session)), hello, observed }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn is_alive(&self) -> bool {
-        self.lock().is_alive()
-    }
-}
-
-/// A booted machine.
+/// A booted machine, or a domain of the one that the lab runs on.
 pub(super) struct Machine {
-    pub dom0: Domain,
-    pub domu: Option<Domain>,
+    dom0: Option<Domain>,
+    domu: Option<Domain>,
     /// When it ran its first instruction, by this machine's clock.
     pub runs: i64,
     /// What was read to start it.
@@ -116,19 +85,34 @@ impl Machine {
         let dom0 = Domain::up(session, hello, asked, DISKS[0]);
         let files = [HYPERVISOR, KERNEL, ARCHIVE].map(|name| image.join(name)).to_vec();
         let waiting = Some(Session::new(&monitor, domain)?);
-        Ok(Self { dom0, domu: None, runs, files, asked: asked.clone(), waiting })
+        Ok(Self { dom0: Some(dom0), domu: None, runs, files, asked: asked.clone(), waiting })
+    }
+
+    /// The one domain that this machine's own Xen makes, which is paused.
+    pub(super) fn here(asked: &Settings, scratch: &Path, interrupt: &AtomicBool) -> Result<Self, Error> {
+        let (domu, runs, files) = direct::boot(asked, scratch, interrupt)?;
+        Ok(Self { dom0: None, domu: Some(domu), runs, files, asked: asked.clone(), waiting: None })
+    }
+
+    /// The first domain.
+    pub(super) fn dom0(&self) -> Result<Domain, Error> {
+        self.dom0.clone().ok_or_else(|| Error::Unusable("the first domain is what the lab runs in".into()))
     }
 
     /// The second domain, created if it was not.
     pub(super) fn domu(&mut self, interrupt: &AtomicBool) -> Result<Domain, Error> {
         if let Some(mut session) = self.waiting.take() {
-            let asked = ToGuest::Domain {
-                mebibytes: DOMU_MEMORY,
-                cpus: self.dom0.hello.cpus.len(),
+            let dom0 = self.dom0()?;
+            let asked = ToGuest::Domain(Created {
+                name: "kizami".to_owned(),
+                kernel: Path::new("/").join(DOMAIN_KERNEL),
+                initramfs: Path::new("/").join(DOMAIN_ARCHIVE),
                 kernel_args: clock(),
+                mebibytes: domain::MEMORY,
+                cpus: dom0.hello.cpus.len(),
                 disk: disk::wanted(&self.asked).then(|| HANDED_ON.to_owned()),
-            };
-            self.dom0.lock().start_domain(&session, &asked)?;
+            });
+            dom0.lock().start_domain(&session, &asked)?;
             let hello = session.boot(DOMU_PATIENCE, interrupt, |_| None)?;
             session.pause()?;
             self.domu = Some(Domain::up(session, hello, &self.asked, DISKS[1]));
@@ -138,7 +122,8 @@ impl Machine {
 
     /// Whether its domains can run another probe.
     pub(super) fn is_alive(&self) -> bool {
-        self.dom0.is_alive() && (self.waiting.is_some() || self.domu.as_ref().is_some_and(Domain::is_alive))
+        let is_alive = |domain: &Option<Domain>| domain.as_ref().is_none_or(Domain::is_alive);
+        is_alive(&self.dom0) && is_alive(&self.domu)
     }
 }
 

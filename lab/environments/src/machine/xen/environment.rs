@@ -9,14 +9,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use kizami_protocol::{Arena, PartSize, Request, ToGuest};
 use kizami_settings::{Scope, Setting, Settings};
+use kizami_workloads::linux::footprint;
 use kizami_workloads::{Machine as Processors, Params, Workload};
 
 use super::super::board::AMD64;
-use super::super::boot::of_machine;
 use super::super::disk;
 use super::super::kernels::Flavour;
 use super::super::session::InGuest;
-use super::boot::{Domain, Machine, PACKAGE, PROGRAM, REGION, region};
+use super::direct;
+use super::boot::{Machine, PACKAGE, PROGRAM, REGION, region};
+use super::domain::Domain;
 use super::image::Packages;
 use crate::environment::{Environment, FILES_ON, Job, Place};
 use crate::error::Error;
@@ -46,6 +48,20 @@ fn of<'a>(asked: &Settings, runs: &'a mut Vec<Run>) -> io::Result<&'a mut Run> {
     runs.last_mut().ok_or_else(|| io::Error::other("no machine was made"))
 }
 
+/// The machine, with the first domain up or, where that is what the lab runs in, the other.
+fn begin(
+    asked: &Settings,
+    region: &File,
+    other: bool,
+    scratch: &Path,
+    interrupt: &AtomicBool,
+) -> Result<Machine, Error> {
+    match other && direct::is_here() {
+        true => Machine::here(asked, scratch, interrupt),
+        false => Machine::boot(asked, region, scratch, interrupt),
+    }
+}
+
 struct Run {
     /// The settings of a machine that were asked for.
     asked: Settings,
@@ -69,12 +85,12 @@ impl Run {
         }
         let booted = match &mut self.machine {
             Some(machine) => machine,
-            None => match Machine::boot(&self.asked, &self.region, scratch, interrupt) {
+            None => match begin(&self.asked, &self.region, other, scratch, interrupt) {
                 Ok(machine) => self.machine.insert(machine),
                 Err(why) => return Err(self.refuse(false, why, interrupt)),
             },
         };
-        let domain = if other { booted.domu(interrupt) } else { Ok(booted.dom0.clone()) };
+        let domain = if other { booted.domu(interrupt) } else { booted.dom0() };
         domain.map_err(|why| self.refuse(other, why, interrupt))
     }
 
@@ -100,6 +116,11 @@ impl Xen {
     pub(super) const fn new(name: &'static str, title: &'static str, other: bool) -> Self {
         Self { name, title, other }
     }
+
+    /// Whether it is a domain of the Xen below this machine.
+    fn is_here(&self) -> bool {
+        self.other && direct::is_here()
+    }
 }
 
 /// Whether the samples of dom0 are in the memory that it shares with the lab.
@@ -113,14 +134,18 @@ impl Environment for Xen {
     }
 
     fn title(&self) -> &'static str {
-        self.title
+        if self.is_here() { "a paravirtualised domain of this machine's Xen" } else { self.title }
     }
 
     fn emulated(&self, _: &Settings) -> bool {
-        true
+        !self.is_here()
     }
 
     fn available(&self) -> Result<(), String> {
+        if direct::is_here() {
+            let first = "this machine is the first domain of a Xen, so that is what the environment host measures";
+            return if self.other { direct::possible() } else { Err(first.into()) };
+        }
         locate::program(PROGRAM, PACKAGE)?;
         Packages::find()?;
         Flavour::Cloud.package(&AMD64)?;
@@ -128,6 +153,9 @@ impl Environment for Xen {
     }
 
     fn lacks(&self) -> Vec<String> {
+        if self.is_here() {
+            return Vec::new();
+        }
         vec!["Whether it boots was not tried, as it takes half a minute: a run finds out.".into()]
     }
 
@@ -136,6 +164,9 @@ impl Environment for Xen {
     }
 
     fn supports(&self, params: &Params) -> Result<(), String> {
+        if self.is_here() && params.workload().name == footprint::WORKLOAD.name {
+            return Err("the memory of a domain is Xen's, and no process of this machine has it".into());
+        }
         probe::supports(params)
     }
 
@@ -144,6 +175,10 @@ impl Environment for Xen {
     }
 
     fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
+        if self.is_here() && disk::wanted(settings) {
+            let why = "a domain of this machine's own Xen has its files in memory: the lab gives it no disk";
+            return Err((FILES_ON.into(), why.into()));
+        }
         disk::check(settings)
     }
 
@@ -155,7 +190,18 @@ impl Environment for Xen {
         0.5
     }
 
+    fn booting(&self) -> f64 {
+        match (self.is_here(), self.other) {
+            (true, _) => 2.0,
+            (false, true) => 28.0,
+            (false, false) => 11.0,
+        }
+    }
+
     fn versions(&self) -> Vec<(String, String)> {
+        if self.is_here() {
+            return direct::version().map(|version| ("xen".to_owned(), version)).into_iter().collect();
+        }
         let program = locate::program(PROGRAM, PACKAGE).ok();
         let monitor = program.and_then(|path| locate::version(&path, &["--version"]));
         let xen = Packages::find().ok().and_then(|packages| packages.version());
@@ -164,12 +210,16 @@ impl Environment for Xen {
     }
 
     fn arena(&self, job: &Job, sizes: &[PartSize]) -> io::Result<Arena> {
-        let (asked, mut runs) = (of_machine(&job.settings), runs());
+        let (asked, mut runs) = (job.settings.of_virtual_machine(), runs());
         let run = of(&asked, &mut runs)?;
         if job.starts_anew() {
             run.machine = None;
             // It is no part of a start. Why it could not be made is told when it is wanted.
-            let _ = Packages::find().map(|packages| packages.image(disk::wanted(&asked)));
+            if self.is_here() {
+                let _ = direct::guest();
+            } else {
+                let _ = Packages::find().map(|packages| packages.image(disk::wanted(&asked)));
+            }
         }
         match fits(Arena::bytes(sizes)?) && !self.other {
             true => Arena::create_in(&run.region, sizes),
@@ -180,7 +230,7 @@ impl Environment for Xen {
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let (domain, runs, files) = {
             let mut runs = runs();
-            let run = of(&of_machine(&job.settings), &mut runs).map_err(Error::os("get memory for the samples"))?;
+            let run = of(&job.settings.of_virtual_machine(), &mut runs).map_err(Error::os("get memory for the samples"))?;
             let domain = run.domain(self.other, place.scratch, place.interrupt)?;
             let machine = run.machine.as_ref().map(|machine| (machine.runs, machine.files.clone()));
             let (runs, files) = machine.unwrap_or_default();

@@ -39,6 +39,9 @@ const OPENED: &str = "libgcc_s.so.1";
 pub(super) const HYPERVISOR: &str = "xen";
 pub(super) const KERNEL: &str = "vmlinux";
 pub(super) const ARCHIVE: &str = "initramfs.cpio";
+/// What the second domain is made of, in the archive of the first.
+pub(super) const DOMAIN_KERNEL: &str = "etc/domain/vmlinuz";
+pub(super) const DOMAIN_ARCHIVE: &str = "etc/domain/initramfs.cpio";
 
 /// The packages that an image is made of, as they lie beside this program.
 pub(super) struct Packages {
@@ -109,8 +112,8 @@ impl Packages {
             modules: modules.iter().map(|name| (*name).to_owned()).collect(),
             files: BTreeMap::from([
                 ("bin/kizami-probe".to_owned(), probe),
-                ("etc/domain/vmlinuz".to_owned(), guest.kernel),
-                ("etc/domain/initramfs.cpio".to_owned(), guest.initramfs),
+                (DOMAIN_KERNEL.to_owned(), guest.kernel),
+                (DOMAIN_ARCHIVE.to_owned(), guest.initramfs),
             ]),
             // Xen hands it to dom0's kernel, and most of it is packed already.
             pack: Pack::None,
