@@ -151,5 +151,9 @@ fn said_by(image: &Path, archive: &Path, console: &Path) -> String {
         }
         thread::sleep(Duration::from_millis(50));
     }
-    String::from_utf8_lossy(&fs::read(console).expect("a file")).replace('\r', "")
+    let said = String::from_utf8_lossy(&fs::read(console).expect("a file")).replace('\r', "");
+    // Xen says what it has to say in the middle of a line of others.
+    let mut pieces = said.split("(XEN)");
+    let others = pieces.next().into_iter().chain(pieces.filter_map(|piece| Some(piece.split_once('\n')?.1)));
+    others.collect()
 }
