@@ -34,7 +34,8 @@ pub(super) fn run(cx: Cx) {
     // (A) and (E)
     let before = Time::<App>::precise();
     same(ALARM.sta(2_000, cx), Ok(()));
-    check(matches!(ALARM.refer(cx), Ok(Some(left)) if left <= 2_001));
+    // An emulator that was held up for so long has its time behind it.
+    check(ALARM.refer(cx).is_ok_and(|left| left.is_none_or(|left| left <= 2_001)));
     same(Current::<App>::sleep(cx), Ok(()));
     check(Time::<App>::precise().wrapping_sub(before) >= 2_000);
     same(CALLS.load(Relaxed), 1);
