@@ -7,12 +7,10 @@
 %% handle/2 by the slot, or to message/2 by that number, which say what is to be done:
 %%
 %%   ok                           nothing
-%%   [Request | To]               cast that
 %%   {reply, Tag, To, Reply}      send that reply (To is a process or the alias of one)
-%%   {send, To, Message}          send that
 %%   hibernate, {timeout, Ms}     what gen_server's callbacks return
 %%   {stop, Reason}               the same
-%%   {then, Send, Next}           send as above, then do as gen_server's return says
+%%   {then, Reply, Next}          send a reply as above, then do as gen_server's return says
 %%   {orders, Orders, Result}     do that first (MODULE_wait)
 %%   {call, Number, …}            the order of a call and nothing else, which is waited for (MODULE_wait)
 %%   {apply, Number, …}           the same of a function of Erlang's
@@ -216,10 +214,6 @@ loop(Place) ->
             case message(Place, Message) of
                 ok ->
                     loop(Place);
-                Cast = [_ | _] ->
-                    Sent = {'$gen_cast', hd(Cast)},
-                    tl(Cast) ! Sent,
-                    loop(Place);
                 {reply, Tag, To, Reply} ->
                     To ! {Tag, Reply},
                     loop(Place);
@@ -249,16 +243,13 @@ ask(What, Self = #self{slot = Slot}) ->
 
 done(ok, _Message, Self) ->
     next(Self);
-done(Send, _Message, Self) when is_list(Send); element(1, Send) =:= reply ->
-    next(sent(Send, Self));
+done({reply, _, _, _} = Reply, _Message, Self) ->
+    next(replied(Reply, Self));
 done(Other, Message, Self) ->
     other(Other, Message, Self).
 
-sent([Request | To], Self) -> sent(To, {'$gen_cast', Request}, Self);
-sent({reply, Tag, To, Reply}, Self) -> sent(To, {Tag, Reply}, Self);
-sent({send, To, Message}, Self) -> sent(To, Message, Self).
-
-sent(To, Message, Self) ->
+replied({reply, Tag, To, Reply}, Self) ->
+    Message = {Tag, Reply},
     To ! Message,
     traced({out, Message, To}, Self).
 
@@ -268,10 +259,8 @@ other({What, _, _, _, _} = Result, Message, Self) when What =:= call; What =:= a
     settled(Result, Message, Self);
 other(Result, Message, Self) when Result =:= wait; Result =:= listen; Result =:= yield ->
     settled(Result, Message, Self);
-other({send, _, _} = Send, _Message, Self) ->
-    next(sent(Send, Self));
-other({then, Send, Next}, Message, Self) ->
-    done(Next, Message, sent(Send, Self));
+other({then, Reply, Next}, Message, Self) ->
+    done(Next, Message, replied(Reply, Self));
 other({answer, Reply, Next}, Message = {'$gen_call', From, _}, Self) ->
     gen:reply(From, Reply),
     done(Next, Message, Self);
@@ -305,8 +294,8 @@ other(unknown, {exit, {'EXIT', Process, Reason} = Message}, Self) ->
         true -> stop(Reason, Message, Self);
         false -> other({unknown, <<"nobody is told of the end of linked processes">>}, {'EXIT', Process, Reason}, Self)
     end;
-other({unknown, Why, Send}, Message, Self) ->
-    other({unknown, Why}, Message, sent(Send, Self));
+other({unknown, Why, Reply}, Message, Self) ->
+    other({unknown, Why}, Message, replied(Reply, Self));
 other({unknown, Why}, Message, Self) ->
     logger:warning(#{label => {otp, unknown_message}, module => Self#self.module, name => Self#self.name,
                      message => 'MODULE_bounded':term(Message), reason => Why},

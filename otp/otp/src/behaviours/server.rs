@@ -115,7 +115,6 @@ impl<S: GenServer> Process for ServerProcess<S> {
     #[inline]
     fn receive<'a>(&mut self, env: Env<'a>, turn: &Turn, message: Term<'a>) -> Option<Term<'a>> {
         let at = At { env, turn };
-        turn.hands_over.set(true);
         let Some(tuple) = message.tuple() else { return Some(self.others(at, message)) };
         let result = if let Some([tag, request]) = tuple.array() {
             if !tag.is(atom!("$gen_cast")) {

@@ -225,7 +225,6 @@ unsafe extern "C" fn raw<const ARITY: usize, N: Native<ARITY>>(
         // SAFETY: the environment is valid.
         Ok(None) => unsafe { (vm().make_badarg)(env.raw()) },
         Err(payload) => {
-            turn.send_last(env);
             emit_undone(env, &turn);
             let panic = Panic::of(payload);
             crate::observing::telemetry::panicked(env, &panic.message, &panic.file, panic.line);

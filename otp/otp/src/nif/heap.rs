@@ -100,12 +100,6 @@ pub(crate) struct Taken {
 
 impl Taken {
     const NOTHING: Self = Self { start: ptr::null_mut(), end: ptr::null_mut() };
-
-    /// With these behind it, if they are.
-    #[inline]
-    pub(crate) fn and(self, next: Self) -> Self {
-        if self.end == next.start { Self { start: self.start, end: next.end } } else { next }
-    }
 }
 
 /// A moment: what was free in an environment.
@@ -141,7 +135,7 @@ pub(super) unsafe fn taken_since(env: *mut RawEnv, moment: Moment) -> Taken {
 }
 
 /// Makes these words free again, if nothing was taken after them and they are tuples and list cells: the VM keeps lists of some other
-/// terms.
+/// terms. What a process sends to itself is copied behind them.
 ///
 /// # Safety
 /// The environment is that of a call which this thread is in, and nobody uses a term in these words any more.

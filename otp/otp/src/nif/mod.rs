@@ -29,7 +29,6 @@ pub(crate) mod words;
 pub use atom::Atom;
 pub(crate) use clock::clock;
 pub use env::Env;
-pub(crate) use heap::Taken;
 pub(crate) use owned::{OwnedEnv, OwnedTerm};
 pub(crate) use stack::lowest;
 pub use term::{MapEntries, Term, Tuple};

@@ -8,7 +8,7 @@ use crate::data::{Any, Data, Malformed, types};
 use crate::nif::abi::{RawPid, RawTerm};
 use crate::nif::{Env, Term};
 use crate::process::send::{registered, send_by_courier, send_from_anywhere};
-use crate::process::turn::{Form, Letter, Turn, Within, anywhere, current, try_turn, within};
+use crate::process::turn::{Form, Turn, Within, anywhere, current, try_turn, within};
 
 /// A process, or the name of one.
 #[derive(Clone, PartialEq)]
@@ -88,11 +88,9 @@ impl<F: for<'a> FnOnce(Env<'a>) -> Term<'a>> Post<'_, F> {
 impl<F: for<'a> FnOnce(Env<'a>) -> Term<'a>> Within<()> for Post<'_, F> {
     #[inline(always)]
     fn run<'a>(self, env: Env<'a>, turn: &'a Turn) {
-        // First, so that the words of one message do not lie between those of another.
-        turn.send_last(env);
         let Self { to, form, make } = self;
         if let Some(pid) = to.local(env) {
-            turn.send(env, Letter::new(env, pid, form, make));
+            turn.send(env, pid, |env| form.message(make(env)));
         } else if let To::Far(_) = to {
             let message = form.message(make(env));
             turn.order(env, atom!("send"), &[to.encode(env), message]);

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 
 use crate::nif::abi::{RawEnv, RawPid, RawTerm};
-use crate::nif::{Atom, Env, OwnedEnv, Taken, Term};
+use crate::nif::{Atom, Env, OwnedEnv, Term};
 use crate::process::waits::Waits;
 
 /// What becomes of a content before it is sent.
@@ -31,40 +31,6 @@ impl Form {
     }
 }
 
-/// What is to be sent to a process of this node.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Letter {
-    to: RawPid,
-    form: Form,
-    content: RawTerm,
-    /// The words of the content.
-    words: Taken,
-}
-
-impl Letter {
-    /// With what `make` makes, for this and nothing else.
-    #[inline(always)]
-    pub(crate) fn new<'a>(env: Env<'a>, to: RawPid, form: Form, make: impl FnOnce(Env<'a>) -> Term<'a>) -> Self {
-        let before = env.now();
-        let content = make(env).raw();
-        Self { to, form, content, words: env.taken_since(before) }
-    }
-
-    /// Sends it. The VM copies what it sends, so that no more room is taken for it here.
-    ///
-    /// # Safety
-    /// The environment is that of the call which the content was made in.
-    #[inline]
-    unsafe fn send(self, env: Env<'_>) {
-        let before = env.now();
-        let message = self.form.message(env.adopt(self.content));
-        let words = self.words.and(env.taken_since(before));
-        env.send(self.to, message);
-        // SAFETY: nobody else has the content or the message.
-        unsafe { env.give_back(words) };
-    }
-}
-
 /// No order has more elements beside its name.
 const MOST_ELEMENTS: usize = 6;
 
@@ -77,8 +43,6 @@ pub struct Turn {
     rest: Cell<Rest>,
     /// What was ordered, where that is more than one thing.
     orders: RefCell<Vec<RawTerm>>,
-    /// Whether the Erlang half knows what to do with a message that is still to be sent: the loop of gen_servers does.
-    pub(crate) hands_over: Cell<bool>,
     /// The future that is polled.
     polled: Cell<Option<Polled>>,
     /// The reply that an async callback came to.
@@ -89,9 +53,6 @@ pub struct Turn {
 #[derive(Clone, Copy, Debug)]
 enum Rest {
     Nothing,
-    /// This message is to be sent, the last one of several. When the call comes to nothing else, the Erlang half does it, which takes
-    /// less time than doing so here.
-    Send(Letter),
     /// This was ordered.
     Order(RawTerm),
     /// Several things were.
@@ -120,7 +81,6 @@ impl Turn {
             dirty,
             rest: Cell::new(Rest::Nothing),
             orders: RefCell::new(Vec::new()),
-            hands_over: Cell::new(false),
             polled: Cell::new(None),
             answer: Cell::new(None),
         }
@@ -178,10 +138,9 @@ impl Turn {
     /// Orders a tuple of these.
     #[inline]
     pub(crate) fn order_tuple(&self, env: Env<'_>, elements: &[RawTerm]) {
-        self.send_last(env);
         let order = env.tuple(elements).raw();
         match self.rest.get() {
-            Rest::Nothing | Rest::Send(..) => self.rest.set(Rest::Order(order)),
+            Rest::Nothing => self.rest.set(Rest::Order(order)),
             Rest::Order(first) => {
                 self.orders.borrow_mut().extend([first, order]);
                 self.rest.set(Rest::Orders);
@@ -193,7 +152,7 @@ impl Turn {
     /// How much was ordered.
     pub(crate) fn ordered(&self) -> usize {
         match self.rest.get() {
-            Rest::Nothing | Rest::Send(..) => 0,
+            Rest::Nothing => 0,
             Rest::Order(_) => 1,
             Rest::Orders => self.orders.borrow().len(),
         }
@@ -202,7 +161,7 @@ impl Turn {
     /// Takes away what was ordered, because nobody will do it.
     pub(crate) fn undone(&self) -> Vec<RawTerm> {
         match self.rest.get() {
-            Rest::Nothing | Rest::Send(..) => Vec::new(),
+            Rest::Nothing => Vec::new(),
             Rest::Order(only) => {
                 self.rest.set(Rest::Nothing);
                 vec![only]
@@ -214,40 +173,19 @@ impl Turn {
         }
     }
 
-    /// Sends what is still to be sent.
-    #[inline]
-    pub(crate) fn send_last(&self, env: Env<'_>) {
-        if let Rest::Send(letter) = self.rest.get() {
-            self.rest.set(Rest::Nothing);
-            // SAFETY: it was made in this call.
-            unsafe { letter.send(env) };
-        }
-    }
-
-    /// Sends to a process of this node, unless something was ordered before, which must not be overtaken.
+    /// Sends what `make` makes to a process of this node, unless something was ordered before, which must not be overtaken.
     #[inline(always)]
-    pub(crate) fn send(&self, env: Env<'_>, letter: Letter) {
-        if self.hands_over.get() && self.is_done() {
-            self.rest.set(Rest::Send(letter));
+    pub(crate) fn send<'a>(&self, env: Env<'a>, to: RawPid, make: impl FnOnce(Env<'a>) -> Term<'a>) {
+        let before = env.now();
+        let message = make(env);
+        if self.is_done() {
+            let words = env.taken_since(before);
+            env.send(to, message);
+            // The VM copies what it sends, so no more room is taken for it here.
+            // SAFETY: nobody else has the message, and it was made in this call.
+            unsafe { env.give_back(words) };
         } else {
-            self.send_elsewhere(env, letter);
-        }
-    }
-
-    #[inline(never)]
-    fn send_elsewhere(&self, env: Env<'_>, letter: Letter) {
-        match self.rest.get() {
-            // SAFETY: it was made in this call.
-            Rest::Nothing => unsafe { letter.send(env) },
-            // One that was sent while the content of this one was made.
-            Rest::Send(..) => {
-                self.send_last(env);
-                self.rest.set(Rest::Send(letter));
-            }
-            Rest::Order(_) | Rest::Orders => {
-                let message = letter.form.message(env.adopt(letter.content));
-                self.order(env, crate::atom!("send"), &[env.adopt(letter.to.pid), message]);
-            }
+            self.order(env, crate::atom!("send"), &[env.adopt(to.pid), message]);
         }
     }
 
@@ -257,30 +195,15 @@ impl Turn {
         matches!(self.rest.get(), Rest::Nothing)
     }
 
-    /// `result`; `[Request | To]` or `{send, To, Message}` instead of `ok` when that is still to be sent;
-    /// `{orders, Orders, result}` when something was ordered; of one call, or one function of Erlang's, that is waited for, the order itself.
+    /// `result`; `{orders, Orders, result}` when something was ordered; of one call, or one function of Erlang's, that is waited for, the
+    /// order itself.
     #[inline(always)]
     pub(crate) fn with_rest<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
         match self.rest.get() {
             Rest::Nothing => result,
-            Rest::Send(Letter { to, form: Form::Cast, content, .. }) if result.is(crate::atom!("ok")) => {
-                env.cell(env.adopt(content), env.adopt(to.pid))
-            }
-            Rest::Send(..) => self.with_last(env, result),
             Rest::Order(order) => self.with_order(env, order, result),
             Rest::Orders => self.with_orders(env, self.orders.take(), result),
         }
-    }
-
-    #[inline(never)]
-    fn with_last<'a>(&self, env: Env<'a>, result: Term<'a>) -> Term<'a> {
-        if let Rest::Send(Letter { to, form: Form::Bare, content, .. }) = self.rest.get()
-            && result.is(crate::atom!("ok"))
-        {
-            return env.tuple(&[crate::atom!("send").raw(env), to.pid, content]);
-        }
-        self.send_last(env);
-        result
     }
 
     #[inline(never)]

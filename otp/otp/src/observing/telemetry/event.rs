@@ -167,10 +167,7 @@ impl<M: Data, A: Data> Event<M, A> {
     fn send(&self, to: &Pid, measured: &M, about: &A) -> bool {
         let ordered = try_turn(|_, turn| turn.ordered() > 0);
         match (&to.0, ordered) {
-            (To::Local(process), Some(false)) => turn(|env, turn| {
-                turn.send_last(env);
-                env.send(*process, self.message(env, measured, about))
-            }),
+            (To::Local(process), Some(false)) => turn(|env, _| env.send(*process, self.message(env, measured, about))),
             (To::Local(process), None) => send_from_anywhere(*process, |env| self.message(env, measured, about)),
             // After what was ordered before, or to another node.
             (to, _) => {
