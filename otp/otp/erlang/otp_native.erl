@@ -16,7 +16,7 @@
 %%   {apply, Number, …}           the same of a function of Erlang's
 %%   wait, listen, yield          the callback waits: go on with it when something came (MODULE_wait)
 %%   {answer, Reply, Next}        a callback that waited has come to its reply
-%%   {unknown, Why}               nobody is there for this message; with a third, what is to be sent first
+%%   {unknown, Why}               nobody is there for this message; with a third, the reply that is to be sent first
 %%   dirty_cpu, dirty_io          ask again on a scheduler that may be held up
 %%   system                       this is a message of sys(3)
 %%   exit                         this is the end of a linked process
@@ -203,8 +203,7 @@ next(Self) ->
     end.
 
 %% The loop of a process that nobody traces. What most messages come to is done right here. It is as short as it is because it is all
-%% that runs beside the native function: what is read of a result is read word by word, as words that were just stored one by one are slow
-%% to be read two at once, which is what becomes of a pattern.
+%% that runs beside the native function.
 %%
 %% The native function takes it for granted that the slot of the place is still referred to, as it is by the caller of the loop; so it is
 %% not exported.
