@@ -111,7 +111,7 @@ impl Plan {
     pub fn seconds(&self) -> f64 {
         let mut boots: Vec<(f64, _)> = Vec::new();
         for first in self.jobs.iter().map(|planned| planned.job.at_first()) {
-            if !boots.iter().any(|(_, of)| *of == first.1) {
+            if first.0 > 0.0 && !boots.iter().any(|(_, of)| *of == first.1) {
                 boots.push(first);
             }
         }

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use kizami_protocol::{Domain as Created, Keep};
@@ -29,6 +29,9 @@ pub(super) const PACKAGE: &str = "xen-utils-common";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What stands before a phase on the monitor's standard error.
 const PHASE: &str = "phase: ";
+
+/// So many domains were asked for: two are kept beside each other where settings differ, and each has a name of its own.
+static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// Whether this machine is the first domain of a Xen.
 pub(super) fn is_here() -> bool {
@@ -62,7 +65,7 @@ pub(super) fn boot(
     let tool = locate::program(TOOL, PACKAGE).map_err(Error::Unusable)?;
     let guest = guest()?;
     let created = Created {
-        name: format!("kizami-{}", std::process::id()),
+        name: format!("kizami-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)),
         kernel: guest.kernel.clone(),
         initramfs: guest.initramfs.clone(),
         kernel_args: String::new(),
