@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use inspect::Platform;
-use inspect::emulator::{self, Told};
+use inspect::emulator::{self, Clock, Told};
 use rtos_cfg::build::{self, Order};
 use rtos_cfg::target::Target;
 
@@ -37,6 +37,10 @@ struct Arguments {
     /// Run the program: on this machine, or in the board's emulator
     #[arg(long)]
     run: bool,
+    /// Run it with a clock that goes on by its instructions alone, and at once to the next alarm when it has none to execute: each run is
+    /// the same, and waiting takes no time. In an emulator only
+    #[arg(long, requires = "run")]
+    icount: bool,
     /// For how many seconds it may run; if nothing is said, 60 in an emulator, and on this machine until it ends
     #[arg(long, requires = "run")]
     seconds: Option<u64>,
@@ -57,6 +61,9 @@ fn go(arguments: Arguments) -> Result<ExitCode> {
         "host" => None,
         name => Some(name.parse::<Platform>().map_err(|error| anyhow::anyhow!("{error}, and host for this machine"))?),
     };
+    if arguments.icount && platform.is_none() {
+        bail!("--icount is for emulators, and a program for the host has this machine's clock; --target names a board");
+    }
     let target = Target { platform, processors: arguments.processors.into() };
     let folder = arguments.folder.unwrap_or_else(|| {
         let name = arguments.cfg.file_stem().unwrap_or_default().to_string_lossy();
@@ -78,8 +85,9 @@ fn go(arguments: Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let limit = arguments.seconds.map(Duration::from_secs);
+    let clock = if arguments.icount { Clock::Instructions } else { Clock::Host };
     let status = match build::image(target, &built.program) {
-        Some(image) => emulator::run(&image, limit.unwrap_or(Duration::from_secs(60)), Told::AtOnce)?.status,
+        Some(image) => emulator::run(&image, clock, limit.unwrap_or(Duration::from_secs(60)), Told::AtOnce)?.status,
         None => run_here(&built.program, limit)?,
     };
     Ok(ExitCode::from(u8::try_from(status).unwrap_or(1)))

@@ -27,10 +27,30 @@ impl Drop for Guard {
     }
 }
 
+/// By what the clock of an emulated board goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// By the clock of this machine: a program is held up when the emulator is.
+    Host,
+    /// By the instructions of the program alone, and at once to the next alarm when it has none to execute: a run is the same
+    /// each time, whatever else this machine does. The emulator of the RP2040 has no other clock.
+    Instructions,
+}
+
+impl Clock {
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Clock::Host => &[],
+            // Each takes 2⁵ ns.
+            Clock::Instructions => &["-icount", "shift=5,sleep=off"],
+        }
+    }
+}
+
 /// Runs a program until it ends, at most that long.
-pub fn run(image: &Image, longest: Duration, told: Told) -> Result<Run> {
+pub fn run(image: &Image, clock: Clock, longest: Duration, told: Told) -> Result<Run> {
     match image.platform.machine(image.model) {
-        Some(machine) => start(image, machine, &[], longest, told),
+        Some(machine) => start(image, machine, clock.arguments(), longest, told),
         None => Rp2040::load(image)?.run(longest, told, |_| ()),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
 use inspect::code::Code;
-use inspect::emulator::{self, Told};
+use inspect::emulator::{self, Clock, Told};
 use inspect::{Model, Platform, image, table, trace};
 
 /// Builds, runs, counts and reads the programs of the RTOS for boards.
@@ -86,7 +86,7 @@ fn go(command: Action, out: &mut impl Write) -> Result<()> {
     match command {
         Action::Build(program) => writeln!(out, "{}", program.build()?.path.display())?,
         Action::Run(program) => {
-            let run = emulator::run(&program.build()?, Duration::from_secs(600), Told::AtOnce)?;
+            let run = emulator::run(&program.build()?, Clock::Host, Duration::from_secs(600), Told::AtOnce)?;
             if run.status != 0 {
                 bail!("the program ended with status {}", run.status);
             }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use inspect::emulator::{self, Told};
+use inspect::emulator::{self, Clock, Told};
 use inspect::{Model, Platform, image};
 
 fn root() -> PathBuf {
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
 /// Runs it, and looks at what it says.
 fn runs(folder: &Path, platform: Platform, model: Model) {
     let image = image::build(folder.to_str().unwrap(), platform, model).unwrap();
-    let run = emulator::run(&image, Duration::from_secs(120), Told::Afterwards).unwrap();
+    let run = emulator::run(&image, Clock::Instructions, Duration::from_secs(120), Told::Afterwards).unwrap();
     let rounds = run.said.lines().filter(|line| line.starts_with("round ") && line.ends_with(" since the task began"));
     assert!(run.status == 0 && rounds.count() == 5, "{platform} {model}:\n{}", run.said);
 }

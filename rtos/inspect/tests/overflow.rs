@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use inspect::emulator::{self, Told};
+use inspect::emulator::{self, Clock, Told};
 use inspect::{Model, Platform, image};
 
 fn is_told(platform: Platform) {
     for (program, whose) in [("overflow", "task 3"), ("overflow-handler", "handlers")] {
         for model in [Model::Uni, Model::Multi] {
             let image = image::build(program, platform, model).unwrap();
-            let run = emulator::run(&image, Duration::from_secs(120), Told::Afterwards).unwrap();
+            let run = emulator::run(&image, Clock::Instructions, Duration::from_secs(120), Told::Afterwards).unwrap();
             let told = run.said.starts_with(&format!("fatal: the stack of {whose} overflowed at 0x"));
             assert!(run.status == 1 && told, "{program} {platform} {model}:\n{}", run.said);
         }

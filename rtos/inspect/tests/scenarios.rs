@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use inspect::emulator::{self, Told};
+use inspect::emulator::{self, Clock, Told};
 use inspect::{Model, Platform, image};
 
 fn plays(platform: Platform, model: Model) {
     let image = image::build("scenarios", platform, model).unwrap();
-    let run = emulator::run(&image, Duration::from_secs(240), Told::Afterwards).unwrap();
+    let run = emulator::run(&image, Clock::Instructions, Duration::from_secs(240), Told::Afterwards).unwrap();
     assert_eq!(run.status, 0, "{platform} {model}:\n{}", run.said);
     assert!(run.said.ends_with("scenarios passed\nthe end\n"), "{}", run.said);
 }
