@@ -46,6 +46,11 @@ type Given<'g> = (&'g [u64], &'g [(&'g str, f64)]);
 
 /// The report of a recording of `all`, each series with its trials.
 fn report(all: &[(Series, Vec<Given<'_>>)]) -> Report {
+    report_by("linux", all)
+}
+
+/// The same, by another of our studies.
+fn report_by(study: &str, all: &[(Series, Vec<Given<'_>>)]) -> Report {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("r");
     let mut writer = Writer::create(&folder, recording()).expect("a new folder");
@@ -62,7 +67,7 @@ fn report(all: &[(Series, Vec<Given<'_>>)]) -> Report {
     }
     writer.finish(State::Complete).expect("an end");
     let reader = Reader::open(&folder).expect("a recording");
-    Report::new(&reader, &[Study::load("linux").expect("a study of ours")], None)
+    Report::new(&reader, &[Study::load(study).expect("a study of ours")], None)
 }
 
 /// The SVG of the figure whose name ends so.
@@ -80,6 +85,39 @@ fn colour(svg: &str, name: &str) -> String {
     let coloured = if line.starts_with("<g>") { lines.next().expect("what is named") } else { line };
     let class = coloured.split(['"', ' ']).find(|class| class.starts_with("k-f") || class.starts_with("k-c"));
     class.unwrap_or_else(|| panic!("{name} has no colour: {coloured}"))[3..].to_owned()
+}
+
+#[test]
+fn only_columns_that_add_up_are_phases_and_each_figure_has_one_kind_of_them() {
+    let of = |workload: &str, environment: &str, unit: Unit, columns: &[&str]| {
+        let mut series = series(workload, "xen-boot", environment, &[]);
+        series.environment = environment.into();
+        series.asked_by = vec!["environments/xen-boot".into()];
+        series.columns = columns.iter().map(|name| Column::new(*name, unit)).collect();
+        series.part = String::new();
+        series.emulated = environment != "host";
+        series
+    };
+    const MS: u64 = 1_000_000;
+    const MIB: u64 = 1 << 20;
+    let start: &[u64] = &[900 * MS, 100 * MS, 800 * MS];
+    let weight: &[u64] = &[230 * MIB, 95 * MIB, 64 * MIB];
+    let (phases, taken) = (["total", "monitor", "kernel"], ["host", "guest", "disk"]);
+    let made = report_by(
+        "environments",
+        &[
+            (of("boot", "qemu", Unit::Nanoseconds, &phases), vec![(start, &[])]),
+            (of("boot", "xen-dom0", Unit::Nanoseconds, &phases), vec![(start, &[])]),
+            (of("boot", "xen-domu", Unit::Nanoseconds, &["total", "hypervisor", "kernel"]), vec![(start, &[])]),
+            (of("footprint", "qemu", Unit::Bytes, &taken), vec![(weight, &[])]),
+        ],
+    );
+    let phases: Vec<String> =
+        made.figures().map(|drawn| drawn.figure.render(Width::WIDE)).filter(|svg| svg.contains("the phases")).collect();
+    assert_eq!(phases.len(), 2, "those with other phases stand in another figure");
+    assert!(phases.iter().all(|svg| !svg.contains("footprint") && !svg.contains("guest")), "{phases:?}");
+    assert!(phases[0].contains("monitor") && !phases[0].contains("hypervisor"), "{}", phases[0]);
+    assert!(phases[1].contains("hypervisor") && !phases[1].contains("monitor"), "{}", phases[1]);
 }
 
 /// Readings of the memory of a large machine: `other` grows by 40 MiB, of 23 GiB that are mostly free.
