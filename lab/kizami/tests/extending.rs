@@ -1,9 +1,9 @@
 //! The examples of docs/extending.md as a test: the file and the line of each are put into a copy of these sources, which is
 //! then built and really measures the new workload, also in the new environment.
 //!
-//! The copy and its build lie in the target folder and stay there, so that a second run compiles only what changed.
-//! Copied files keep the times of their originals, and the additions from the document have the document's time,
-//! because cargo decides by these times.
+//! The copy and its build lie in the target folder and stay there, so that a second run compiles only what changed, and the first
+//! one begins with what was compiled for this test. Copied files keep the times of their originals, and the additions from the
+//! document have the document's time, or that of the first run if it is later, because cargo decides by these times.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -49,8 +49,16 @@ fn what_is_added_is_one_new_file_and_one_line_as_the_document_shows() {
     let before = sources(&workspace);
     renew(&workspace, &copy, &before);
 
+    let target = place.join("target");
+    let begun = place.join("begun");
+    if !begun.exists() {
+        let compiled = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder of what is built");
+        begin_with(compiled, &target);
+        write(&begun, b"", SystemTime::now());
+    }
+
     let document = text(&workspace.join(DOCUMENT));
-    let written = modified(&workspace.join(DOCUMENT));
+    let written = modified(&workspace.join(DOCUMENT)).max(modified(&begun));
     for Example { heading, file, list } in EXAMPLES {
         let (_, section) = document.split_once(heading).expect("a section of the document");
         write(&copy.join(file), block(section, "rust").as_bytes(), written);
@@ -60,7 +68,6 @@ fn what_is_added_is_one_new_file_and_one_line_as_the_document_shows() {
     }
     one_file_and_one_line_each(&before, &sources(&copy));
 
-    let target = place.join("target");
     build(&cargo, &copy, &target);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let recording = folder.path().join("recording");
@@ -120,8 +127,7 @@ fn sources(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     while let Some(path) = open.pop() {
         let whole = workspace.join(&path);
         if whole.is_dir() {
-            let entries = fs::read_dir(&whole).unwrap_or_else(|e| panic!("{}: {e}", whole.display()));
-            open.extend(entries.map(|entry| path.join(entry.expect("an entry").file_name())));
+            open.extend(entries(&whole).iter().map(|entry| path.join(entry.file_name().expect("a name"))));
         } else {
             let bytes = fs::read(&whole).unwrap_or_else(|e| panic!("{}: {e}", whole.display()));
             found.insert(path.to_str().expect("a name in UTF-8").to_owned(), bytes);
@@ -189,6 +195,46 @@ fn one_file_and_one_line_each(before: &BTreeMap<String, Vec<u8>>, after: &BTreeM
     }
 }
 
+/// Puts to `target` what is `compiled` of the profiles that are built below, as far as cargo finds it again: libraries, and what it
+/// notes of them. What of it does not hold for the copy, cargo compiles by itself.
+fn begin_with(compiled: &Path, target: &Path) {
+    let is_profile = |path: &Path| {
+        let named = path.file_name().is_some_and(|name| ["debug", "static", "small"].iter().any(|one| name == *one));
+        named && path.join(".fingerprint").is_dir()
+    };
+    let beside = entries(compiled);
+    let within = beside.iter().filter(|path| path.is_dir()).flat_map(|folder| entries(folder));
+    for profile in within.chain(beside.clone()).filter(|path| is_profile(path)) {
+        let copy = target.join(profile.strip_prefix(compiled).expect("a path below it"));
+        for noted in [".fingerprint", "build"] {
+            copy_all(&profile.join(noted), &copy.join(noted), &|_| true);
+        }
+        let is_library =
+            |path: &Path| path.extension().is_some_and(|is| ["rlib", "rmeta", "so", "d"].iter().any(|one| is == *one));
+        copy_all(&profile.join("deps"), &copy.join("deps"), &is_library);
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    entries.map(|entry| entry.expect("an entry").path()).collect()
+}
+
+/// Copies the files that are `wanted` from a folder and those in it, with their times.
+fn copy_all(from: &Path, to: &Path, wanted: &dyn Fn(&Path) -> bool) {
+    fs::create_dir_all(to).unwrap_or_else(|e| panic!("{}: {e}", to.display()));
+    for path in entries(from) {
+        let copy = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy_all(&path, &copy, wanted);
+        } else if wanted(&path) {
+            let copied = fs::copy(&path, &copy).and_then(|_| File::open(&copy));
+            let dated = copied.and_then(|file| file.set_modified(modified(&path)));
+            dated.unwrap_or_else(|e| panic!("{}: {e}", copy.display()));
+        }
+    }
+}
+
 /// Builds the program and its probe, without the network: what it needs was needed for this test too.
 fn build(cargo: &Path, source: &Path, target: &Path) {
     let mut program = Command::new(cargo);
@@ -197,11 +243,6 @@ fn build(cargo: &Path, source: &Path, target: &Path) {
     probe.arg(source.join("lab/probes/linux/build")).arg(target.join("debug")).arg("--offline");
     for mut command in [program, probe] {
         command.current_dir(source).env("CARGO_TARGET_DIR", target);
-        // Only to be quick: nobody debugs it.
-        command
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .env("CARGO_PROFILE_STATIC_OPT_LEVEL", "0")
-            .env("CARGO_INCREMENTAL", "0");
         succeeded(&command.output().expect("cargo"));
     }
 }
