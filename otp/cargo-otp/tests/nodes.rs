@@ -37,7 +37,10 @@ fn it_ends_too_when_it_is_told_while_it_starts() {
 fn a_second_interrupt_kills_what_does_not_end() {
     let user = User::new();
     let path = user.application("deaf_one", "minimal");
-    let mut running = user.run(&path, &["--vm=-eval", "--vm=sys:suspend(erl_signal_server)."]);
+    // What is evaluated comes after the application has started.
+    let deafen = "--vm=sys:suspend(erl_signal_server), io:put_chars(\"it is deaf\\n\").";
+    let mut running = user.run(&path, &["--vm=-eval", deafen]);
+    running.says("it is deaf");
     let mut lines = running.errors().lines().map_while(Result::ok);
     running.signal(Signal::INT);
     assert!(lines.any(|line| line.contains("Stopping deaf_one")));
