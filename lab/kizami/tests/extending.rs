@@ -229,8 +229,11 @@ fn copy_all(from: &Path, to: &Path, wanted: &dyn Fn(&Path) -> bool) {
             copy_all(&path, &copy, wanted);
         } else if wanted(&path) {
             let copied = fs::copy(&path, &copy).and_then(|_| File::open(&copy));
-            let dated = copied.and_then(|file| file.set_modified(modified(&path)));
-            dated.unwrap_or_else(|e| panic!("{}: {e}", copy.display()));
+            match copied.and_then(|file| file.set_modified(fs::metadata(&path)?.modified()?)) {
+                // Another build has taken it away.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                dated => dated.unwrap_or_else(|e| panic!("{}: {e}", copy.display())),
+            }
         }
     }
 }
