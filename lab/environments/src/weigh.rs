@@ -26,13 +26,15 @@ const UNDER_DAEMON: &str = "containerd";
 /// When something that takes part cannot be seen: a sentence.
 pub(crate) fn weigh(process: u32, served_by: &ServedBy) -> Result<Weight, String> {
     let all = Processes::now().map_err(|e| format!("the processes of this machine cannot be listed: {e}"))?;
+    let probe = served_by.probe.get().copied();
+    let daemon = served_by.daemon.as_deref().map(number_in).transpose()?;
     let mut serving = all.below(process);
-    if let Some(&probe) = served_by.probe.get() {
+    if let Some(probe) = probe {
         serving.extend(all.below(probe));
         serving.extend(all.above(probe));
     }
-    if let Some(file) = &served_by.daemon {
-        serving.extend(all.below(number_in(file)?));
+    if let Some(daemon) = daemon {
+        serving.extend(all.below(daemon));
         serving.extend(all.named(UNDER_DAEMON));
     }
     let (mut memory, mut disk) = (0, 0);
@@ -42,10 +44,15 @@ pub(crate) fn weigh(process: u32, served_by: &ServedBy) -> Result<Weight, String
         disk += if new { about.len() } else { 0 };
     };
     for number in serving {
-        let failed = |e: io::Error| format!("what the process {number} takes cannot be read: {e}");
-        memory += resident::proportional_share(&number.to_string()).map_err(failed)?;
+        let (share, files) = match taken_by(number) {
+            Ok(taken) => taken,
+            // One that came and went, as a helper of a monitor does, takes nothing. These three have to be there.
+            Err(_) if ![Some(process), probe, daemon].contains(&Some(number)) && has_ended(number) => continue,
+            Err(e) => return Err(format!("what the process {number} takes cannot be read: {e}")),
+        };
+        memory += share;
         // What was removed since, or lies in no folder, is no file on the disk.
-        mapped(number).map_err(failed)?.iter().filter_map(|path| fs::metadata(path).ok()).for_each(&mut add);
+        files.iter().filter_map(|path| fs::metadata(path).ok()).for_each(&mut add);
     }
     for file in &served_by.files {
         add(fs::metadata(file).map_err(|e| format!("{}: {e}", file.display()))?);
@@ -57,6 +64,17 @@ fn number_in(file: &Path) -> Result<u32, String> {
     let wrong = |why: String| format!("the daemon's memory cannot be counted: {}: {why}", file.display());
     let text = fs::read_to_string(file).map_err(|e| wrong(e.to_string()))?;
     text.trim().parse().map_err(|_| wrong("holds no number of a process".into()))
+}
+
+/// The memory that a process takes, and the files that it has mapped.
+fn taken_by(number: u32) -> io::Result<(u64, BTreeSet<PathBuf>)> {
+    Ok((resident::proportional_share(&number.to_string())?, mapped(number)?))
+}
+
+/// Whether there is no such process any more, or it is at its end and has given its memory back.
+fn has_ended(number: u32) -> bool {
+    // In pages: `2210 340 290 12 0 151 0`.
+    fs::read_to_string(format!("/proc/{number}/statm")).map_or(true, |sizes| sizes.starts_with("0 "))
 }
 
 /// The files that a process has mapped, by paths that lead to them from here.
@@ -121,6 +139,8 @@ fn parent_and_name(stat: &str) -> Option<(u32, String)> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn machine() -> Processes {
@@ -161,5 +181,20 @@ mod tests {
         assert!(own.memory > 64 << 10 && own.disk >= program, "{own:?}");
         let gone = ServedBy { daemon: Some("/nowhere/pid".into()), ..ServedBy::default() };
         assert!(weigh(std::process::id(), &gone).is_err_and(|why| why.contains("/nowhere/pid")));
+    }
+
+    #[test]
+    fn one_that_has_ended_takes_nothing_and_is_missed_only_where_it_is_needed() {
+        let mut ended = Command::new("true").spawn().expect("true starts");
+        let number = ended.id();
+        while !has_ended(number) {
+            std::thread::yield_now();
+        }
+        // It is below this process, and it can be listed, until its end is heard.
+        assert!(taken_by(number).is_err());
+        assert!(weigh(std::process::id(), &ServedBy::default()).is_ok());
+        assert!(weigh(number, &ServedBy::default()).is_err_and(|why| why.contains(&number.to_string())));
+        ended.wait().expect("it has ended");
+        assert!(has_ended(number) && !has_ended(std::process::id()));
     }
 }
