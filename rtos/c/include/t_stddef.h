@@ -6,11 +6,10 @@
 
 #include <limits.h>
 #ifndef TOPPERS_MACRO_ONLY
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef bool bool_t;
+typedef int bool_t;
 typedef int int_t;
 typedef unsigned int uint_t;
 typedef long long_t;
@@ -82,6 +81,12 @@ extern void kernel_assert_failed(const char *expression, const char *file, int_t
 #define TMO_FEVR UINT32_MAX
 #define TMO_NBLK (UINT32_MAX - 1U)
 #define TMAX_RELTIM 4000000000U
+#ifndef true
+#define true 1
+#endif
+#ifndef false
+#define false 0
+#endif
 #ifndef TOPPERS_NO_TRUE_FALSE
 #define TRUE true
 #define FALSE false

@@ -10,6 +10,8 @@ use rtos::{Error, Kernel, Needs, Timeout};
 pub type Id = i32;
 /// What a service gives: E_OK or an error.
 pub type Er = i32;
+/// True or false: a `bool_t`, which is an `int`.
+pub type Bool = i32;
 
 const OK: Er = 0;
 

@@ -14,7 +14,7 @@ mod tasks;
 mod time;
 
 pub use communication::*;
-pub use conversions::{Er, Id};
+pub use conversions::{Bool, Er, Id};
 pub use synchronisation::*;
 pub use system::*;
 pub use tasks::*;
@@ -47,7 +47,7 @@ macro_rules! c_interface {
             ras_ter(id: i32) -> i32;
             dis_ter() -> i32;
             ena_ter() -> i32;
-            sns_ter() -> bool;
+            sns_ter() -> i32;
             ter_tsk(id: i32) -> i32;
 
             sig_sem(id: i32) -> i32;
@@ -135,11 +135,11 @@ macro_rules! c_interface {
             unl_cpu() -> i32;
             dis_dsp() -> i32;
             ena_dsp() -> i32;
-            sns_ctx() -> bool;
-            sns_loc() -> bool;
-            sns_dsp() -> bool;
-            sns_dpn() -> bool;
-            sns_ker() -> bool;
+            sns_ctx() -> i32;
+            sns_loc() -> i32;
+            sns_dsp() -> i32;
+            sns_dpn() -> i32;
+            sns_ker() -> i32;
             ext_ker() -> i32;
             dis_int(line: u32) -> i32;
             ena_int(line: u32) -> i32;
@@ -148,7 +148,7 @@ macro_rules! c_interface {
             prb_int(line: u32) -> i32;
             chg_ipm(priority: i32) -> i32;
             get_ipm(priority: *mut i32) -> i32;
-            xsns_dpn(raised: *mut core::ffi::c_void) -> bool;
+            xsns_dpn(raised: *mut core::ffi::c_void) -> i32;
             xget_pc(raised: *mut core::ffi::c_void) -> usize;
             xset_pc(raised: *mut core::ffi::c_void, address: usize) -> ();
         }

@@ -1,5 +1,6 @@
 /* The system log. See t_syslog.h. */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <t_stdlib.h>
 #include <t_syslog.h>
 

@@ -2,7 +2,7 @@
 
 use rtos::{Anywhere, Error, Kernel, Line, Raised, System};
 
-use crate::conversions::{Er, Id, er, er_uint, give, id};
+use crate::conversions::{Bool, Er, Id, er, er_uint, give, id};
 
 /// A priority; none for TPRI_SELF.
 fn priority(priority: i32) -> Option<usize> {
@@ -83,23 +83,23 @@ pub unsafe fn ena_dsp<K: Kernel>() -> Er {
 }
 
 /// See [`System::sns_ctx`].
-pub unsafe fn sns_ctx<K: Kernel>() -> bool {
-    System::<K>::sns_ctx()
+pub unsafe fn sns_ctx<K: Kernel>() -> Bool {
+    System::<K>::sns_ctx().into()
 }
 
 /// See [`System::sns_loc`].
-pub unsafe fn sns_loc<K: Kernel>() -> bool {
-    System::<K>::sns_loc()
+pub unsafe fn sns_loc<K: Kernel>() -> Bool {
+    System::<K>::sns_loc().into()
 }
 
 /// See [`System::sns_dsp`].
-pub unsafe fn sns_dsp<K: Kernel>() -> bool {
-    System::<K>::sns_dsp()
+pub unsafe fn sns_dsp<K: Kernel>() -> Bool {
+    System::<K>::sns_dsp().into()
 }
 
 /// See [`System::sns_dpn`].
-pub unsafe fn sns_dpn<K: Kernel>() -> bool {
-    System::<K>::sns_dpn()
+pub unsafe fn sns_dpn<K: Kernel>() -> Bool {
+    System::<K>::sns_dpn().into()
 }
 
 /// See [`System::processor`].
@@ -109,8 +109,8 @@ pub unsafe fn sil_get_pid<K: Kernel>(id: *mut Id) {
 }
 
 /// See [`System::sns_ker`].
-pub unsafe fn sns_ker<K: Kernel>() -> bool {
-    System::<K>::sns_ker()
+pub unsafe fn sns_ker<K: Kernel>() -> Bool {
+    System::<K>::sns_ker().into()
 }
 
 /// See [`System::ext_ker`].
@@ -172,7 +172,7 @@ pub unsafe fn xset_pc<K: Kernel>(raised: *mut core::ffi::c_void, address: usize)
 }
 
 /// See [`Raised::dispatch_pending`].
-pub unsafe fn xsns_dpn<K: Kernel>(raised: *mut core::ffi::c_void) -> bool {
+pub unsafe fn xsns_dpn<K: Kernel>(raised: *mut core::ffi::c_void) -> Bool {
     // SAFETY: C has given what the handler of an exception was given.
-    unsafe { (*raised.cast::<Raised>()).dispatch_pending() }
+    unsafe { (*raised.cast::<Raised>()).dispatch_pending() }.into()
 }

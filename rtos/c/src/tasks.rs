@@ -2,7 +2,7 @@
 
 use rtos::{Anywhere, Current, Error, Kernel, Needs, Placed, Presence, Task, TaskState, WaitsFor};
 
-use crate::conversions::{Er, Id, er, er_uint, give, processor, timeout};
+use crate::conversions::{Bool, Er, Id, er, er_uint, give, processor, timeout};
 
 /// The task of that number, for a service that needs that of its context; the calling one for TSK_SELF.
 fn task<K: Kernel>(needs: Needs, id: Id) -> Result<Task<K, Placed>, Error> {
@@ -139,8 +139,8 @@ pub struct Rtsk {
     lefttmo: u32,
     actcnt: u32,
     wupcnt: u32,
-    raster: bool,
-    dister: bool,
+    raster: Bool,
+    dister: Bool,
     prcid: Id,
     actprc: Id,
 }
@@ -160,8 +160,8 @@ pub unsafe fn ref_tsk<K: Kernel>(id: Id, told: *mut Rtsk) -> Er {
             lefttmo: task.left.unwrap_or(u32::MAX),
             actcnt: task.queued.into(),
             wupcnt: task.woken.into(),
-            raster: task.asked_to_end,
-            dister: task.unending,
+            raster: task.asked_to_end.into(),
+            dister: task.unending.into(),
             prcid: task.processor as Id + 1,
             actprc: task.next.map_or(0, |next| next as Id + 1),
         }
@@ -201,8 +201,8 @@ pub unsafe fn ena_ter<K: Kernel>() -> Er {
 }
 
 /// See [`Current::termination_disabled`].
-pub unsafe fn sns_ter<K: Kernel>() -> bool {
-    Current::<K>::termination_disabled()
+pub unsafe fn sns_ter<K: Kernel>() -> Bool {
+    Current::<K>::termination_disabled().into()
 }
 
 /// T_ROVR.

@@ -21,7 +21,7 @@ use crate::{check, model, values, write_c, write_rust};
 pub struct Order {
     /// The static configuration.
     pub cfg: PathBuf,
-    /// The sources in C.
+    /// The sources in C, and what is compiled already: objects (`.o`) and archives (`.a`).
     pub sources: Vec<PathBuf>,
     /// Folders for `#include`.
     pub include: Vec<PathBuf>,
@@ -112,15 +112,24 @@ pub fn build(order: &Order) -> Result<Built> {
     include.extend(order.include.iter().map(PathBuf::as_path));
     let config = configure(order, &include)?;
     write(&folder.join("src/main.rs"), &write_rust::program(&config, order.target))?;
-    let mut objects = Vec::new();
+    let (mut objects, mut archives) = (Vec::new(), Vec::new());
     let own =
         ["syslog", "serial", "logtask", "histogram", "test_svc"].map(|source| rtos().join(format!("c/src/{source}.c")));
     let sources = order.sources.iter().cloned().chain([folder.join("kernel_cfg.c")]).chain(own);
     for (number, source) in sources.enumerate() {
-        let object = folder.join(format!("{number}.o"));
-        compile(&source, &object, order, &include)?;
-        objects.push(object);
+        let cannot = || format!("cannot read {}", source.display());
+        match source.extension().and_then(|extension| extension.to_str()) {
+            Some("o") => objects.push(source.canonicalize().with_context(cannot)?),
+            Some("a") => archives.push(source.canonicalize().with_context(cannot)?),
+            _ => {
+                let object = folder.join(format!("{number}.o"));
+                compile(&source, &object, order, &include)?;
+                objects.push(object);
+            }
+        }
     }
+    // A linker takes from an archive what was missing before it.
+    objects.extend(archives);
     objects.extend(order.target.libraries()?);
     write(&folder.join("Cargo.toml"), &manifest(order.target))?;
     write(&folder.join("build.rs"), &build_script(order.target, &objects))?;
@@ -206,7 +215,7 @@ fn cargo(order: &Order, config: &model::Config) -> Result<PathBuf> {
                 Some(function) => format!("{}: error: no source defines {name}\n", function.place),
                 None => format!("no source defines {name}\n"),
             });
-            bail!("{}name every source in C behind the .cfg file", told.collect::<String>());
+            bail!("{}name every source in C, object and archive behind the .cfg file", told.collect::<String>());
         }
         bail!("cannot build the program:\n{}", said.trim_end());
     }

@@ -17,7 +17,7 @@ use rtos_cfg::target::Target;
 struct Arguments {
     /// The static configuration (.cfg)
     cfg: PathBuf,
-    /// The sources in C
+    /// The sources in C, and objects (.o) and archives (.a) that were compiled for the same target
     sources: Vec<PathBuf>,
     /// For which port: host, m33, a9 or rp2040
     #[arg(long, default_value = "host")]

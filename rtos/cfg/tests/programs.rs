@@ -139,12 +139,27 @@ fn style(target: &str, processors: u8) {
     says("tests/style", target, processors, expected);
 }
 
-/// What is typed comes to the application that reads the serial port, while others run; and -D.
+/// A source, compiled into an archive by somebody else's build.
+fn archive(source: &Path) -> PathBuf {
+    let [object, archive] = ["low.o", "low.a"].map(|name| Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/include");
+    let compile = Command::new("cc")
+        .args(["-c", "-DTNUM_PRCID=1", "-I"])
+        .args([&headers, source])
+        .arg("-o")
+        .arg(&object)
+        .status();
+    let collect = Command::new("ar").arg("rcs").args([&archive, &object]).status();
+    assert!(compile.unwrap().success() && collect.unwrap().success());
+    archive
+}
+
+/// What is typed comes to the application that reads the serial port, while others run; and -D, and a task out of an archive.
 #[test]
 fn what_is_typed_is_read() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/typed");
     let mut command = Command::new(env!("CARGO_BIN_EXE_rtos-cfg"));
-    command.args([source.join("app.cfg"), source.join("app.c")]);
+    command.args([source.join("app.cfg"), archive(&source.join("low.c")), source.join("app.c")]);
     command.args(["-D", "GREETING=\"read\"", "-D", "LENGTH=3", "--run", "--seconds", "60", "--folder"]);
     command.arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("typed"));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

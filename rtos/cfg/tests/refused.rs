@@ -204,7 +204,12 @@ fn what_the_preprocessor_leaves_out_is_not_there() {
 #[test]
 fn a_function_that_no_source_defines() {
     let said = refused("undefined", TASK, &[]);
-    assert_eq!(said, "app.cfg:2: error: no source defines task\nname every source in C behind the .cfg file");
+    assert_eq!(
+        said,
+        "app.cfg:2: error: no source defines task\nname every source in C, object and archive behind the .cfg file"
+    );
+    let said = refused("no-object", TASK, &["task.o"]);
+    assert_eq!(said, "cannot read task.o: No such file or directory (os error 2)");
 }
 
 #[test]

@@ -7,6 +7,8 @@
 #include "syssvc/syslog.h"
 #include "kernel_cfg.h"
 
+_Static_assert(sizeof(bool_t) == sizeof(int), "a truth value is an int");
+
 static bool_t before;
 static int order;
 intptr_t failure;

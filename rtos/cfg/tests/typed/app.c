@@ -4,12 +4,6 @@
 #include "syssvc/serial.h"
 #include "kernel_cfg.h"
 
-void low_task(EXINF exinf)
-{
-	(void)exinf;
-	(void)sig_sem(RAN);
-}
-
 void main_task(EXINF exinf)
 {
 	char text[LENGTH + 1] = { 0 };
