@@ -255,6 +255,8 @@ pub enum ImportFormat {
     Cyclictest,
     /// oslat's --json
     Oslat,
+    /// jitterdebugger's results.json
+    Jitterdebugger,
     /// The text of a histogram: cyclictest's -h, rtla's timerlat hist and osnoise hist
     Histogram,
     /// hyperfine's --export-json

@@ -21,6 +21,7 @@ pub fn import(args: &cli::Import, json: bool, style: &Style) -> Result<u8, Exit>
         ImportFormat::Nerves => &formats::NERVES,
         ImportFormat::Cyclictest => &formats::CYCLICTEST,
         ImportFormat::Oslat => &formats::OSLAT,
+        ImportFormat::Jitterdebugger => &formats::JITTERDEBUGGER,
         ImportFormat::Histogram => &formats::HISTOGRAM,
         ImportFormat::Hyperfine => &formats::HYPERFINE,
         ImportFormat::Fio => &formats::FIO,

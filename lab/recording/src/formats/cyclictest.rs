@@ -214,7 +214,8 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
     }
     let mut series = Vec::with_capacity(json.thread.0.len());
     for (number, thread) in json.thread.0 {
-        let (rows, beyond) = thread.rows(unit, bins).map_err(|why| error(format!("thread {number}: {why}")))?;
+        let (rows, beyond) = counted(&thread.histogram, thread.cycles, &thread.max, unit, bins)
+            .map_err(|why| error(format!("thread {number}: {why}")))?;
         if let Some(beyond) = beyond {
             let (max, cycles, count) = (&thread.max, thread.cycles, beyond.count);
             notes.push(format!(
@@ -245,28 +246,31 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
     Ok(Imported { tool: Some(tool), host: host(&json.sysinfo), notes, series })
 }
 
-impl Thread {
-    /// Values in nanoseconds with their counts, and the cycles that are not among them. A histogram of `bins` ends there; where
-    /// that is not known, it ends after its last latency.
-    fn rows(&self, unit: u64, bins: Option<u64>) -> Result<(Rows, Option<Beyond>), String> {
-        let total = self.histogram.0.iter().fold(0u64, |total, (_, count)| total.saturating_add(*count));
-        let Some(count) = self.cycles.checked_sub(total) else {
-            return Err(format!("its histogram has {total} samples, more than its {} cycles", self.cycles));
-        };
-        let too_large = |value: u64| format!("{value} us is too large a time");
-        let value =
-            |&(bucket, count): &(u64, u64)| Ok((bucket.checked_mul(unit).ok_or_else(|| too_large(bucket))?, count));
-        let rows = Rows::Counted(self.histogram.0.iter().map(value).collect::<Result<_, String>>()?);
-        if count == 0 {
-            return Ok((rows, None));
-        }
-        let after_last = self.histogram.0.last().map_or(0, |(bucket, _)| bucket.saturating_add(1));
-        let end = bins.filter(|bins| *bins >= after_last).unwrap_or(after_last);
-        let limit = end.checked_mul(unit).ok_or_else(|| too_large(end))?.saturating_sub(1);
-        // A maximum that is not beyond the end is not theirs.
-        let max = self.max.as_u64().and_then(|max| max.checked_mul(unit)).filter(|max| *max > limit);
-        Ok((rows, Some(Beyond { limit, count, max })))
+/// Values in nanoseconds with their counts, and the `cycles` that are not among them. A histogram of `bins` ends there; where that is
+/// not known, it ends after its last latency.
+pub(super) fn counted(
+    histogram: &Pairs<u64>,
+    cycles: u64,
+    max: &Number,
+    unit: u64,
+    bins: Option<u64>,
+) -> Result<(Rows, Option<Beyond>), String> {
+    let total = histogram.0.iter().fold(0u64, |total, (_, count)| total.saturating_add(*count));
+    let Some(count) = cycles.checked_sub(total) else {
+        return Err(format!("its histogram has {total} samples, more than its {cycles} cycles"));
+    };
+    let too_large = |value: u64| format!("{value} us is too large a time");
+    let value = |&(bucket, count): &(u64, u64)| Ok((bucket.checked_mul(unit).ok_or_else(|| too_large(bucket))?, count));
+    let rows = Rows::Counted(histogram.0.iter().map(value).collect::<Result<_, String>>()?);
+    if count == 0 {
+        return Ok((rows, None));
     }
+    let after_last = histogram.0.last().map_or(0, |(bucket, _)| bucket.saturating_add(1));
+    let end = bins.filter(|bins| *bins >= after_last).unwrap_or(after_last);
+    let limit = end.checked_mul(unit).ok_or_else(|| too_large(end))?.saturating_sub(1);
+    // A maximum that is not beyond the end is not theirs.
+    let max = max.as_u64().and_then(|max| max.checked_mul(unit)).filter(|max| *max > limit);
+    Ok((rows, Some(Beyond { limit, count, max })))
 }
 
 /// The number of bins that a command line of cyclictest asked for.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::error::Error;
 use super::imported::Imported;
-use super::{cyclictest, fio, histogram, hyperfine, nerves, oslat};
+use super::{cyclictest, fio, histogram, hyperfine, jitterdebugger, nerves, oslat};
 use crate::folder::MOST_SAMPLES;
 
 /// A format of another tool.
@@ -20,6 +20,7 @@ pub struct Format {
 pub static NERVES: Format = Format { name: "nerves", by_name: true, read: nerves::import };
 pub static CYCLICTEST: Format = Format { name: "cyclictest", by_name: false, read: cyclictest::import };
 pub static OSLAT: Format = Format { name: "oslat", by_name: false, read: oslat::import };
+pub static JITTERDEBUGGER: Format = Format { name: "jitterdebugger", by_name: false, read: jitterdebugger::import };
 pub static HISTOGRAM: Format = Format { name: "histogram", by_name: false, read: histogram::import };
 pub static HYPERFINE: Format = Format { name: "hyperfine", by_name: false, read: hyperfine::import };
 pub static FIO: Format = Format { name: "fio", by_name: false, read: fio::import };
@@ -66,6 +67,7 @@ fn recognise(bytes: &[u8]) -> Option<(&'static str, Next)> {
         return match () {
             () if has("fio version") => Some(("the JSON of fio", Import(&FIO))),
             () if has("results") => Some(("the JSON of hyperfine", Import(&HYPERFINE))),
+            () if has("cpu") && has("version") => Some(("the JSON of jitterdebugger", Import(&JITTERDEBUGGER))),
             () if has("file_version") && of_oslat => Some(("the JSON of oslat", Import(&OSLAT))),
             () if has("file_version") && has("resolution_in_ns") => {
                 Some(("the JSON of cyclictest", Import(&CYCLICTEST)))

@@ -4,6 +4,7 @@
 //! - [`nerves`]: the rows of nerves_rt_perf, the program of the Nerves study. Import and export.
 //! - [`cyclictest`]: the JSON of cyclictest (rt-tests), with its histogram. Import and export.
 //! - `oslat`: the JSON of oslat (rt-tests), with its histograms. Import only, as all that follow.
+//! - `jitterdebugger`: its JSON, with a histogram of each thread.
 //! - `histogram`: the histograms that cyclictest and rtla print.
 //! - `hyperfine`: the JSON of hyperfine, with the time of every run.
 //! - `fio`: the JSON of fio with its histograms.
@@ -24,10 +25,11 @@ mod histogram;
 mod hyperfine;
 mod import;
 mod imported;
+mod jitterdebugger;
 pub mod nerves;
 mod oslat;
 mod rows;
 
 pub use error::{Error, NotExported};
-pub use import::{CYCLICTEST, FIO, Format, HISTOGRAM, HYPERFINE, NERVES, OSLAT};
+pub use import::{CYCLICTEST, FIO, Format, HISTOGRAM, HYPERFINE, JITTERDEBUGGER, NERVES, OSLAT};
 pub use imported::{ENVIRONMENT, FILE, Imported, ImportedSeries, Rows, save};

@@ -1,12 +1,12 @@
-//! Files of hyperfine, fio, oslat and rtla, and histograms as text: true files are imported with every sample that they hold,
+//! Files of hyperfine, fio, oslat, jitterdebugger and rtla, and histograms as text: true files are imported with every sample that they hold,
 //! or told apart and refused by name.
 
 use std::collections::BTreeMap;
 
 use kizami_recording::formats::{
-    CYCLICTEST, FIO, Format, HISTOGRAM, HYPERFINE, Imported, ImportedSeries, NERVES, OSLAT, Rows, save,
+    CYCLICTEST, FIO, Format, HISTOGRAM, HYPERFINE, Imported, ImportedSeries, JITTERDEBUGGER, NERVES, OSLAT, Rows, save,
 };
-use kizami_recording::stats::Samples;
+use kizami_recording::stats::{Beyond, Samples};
 use proptest::prelude::*;
 
 use crate::support::mutated;
@@ -22,13 +22,14 @@ const HYPERFINE_PARAMETERS: &[u8] = data!("hyperfine-1.15-parameters.json");
 const FIO_PLUS: &[u8] = data!("fio-3.33-plus.json");
 const FIO_JSON: &[u8] = data!("fio-3.33.json");
 const OSLAT_JSON: &[u8] = data!("oslat-2.4.json");
+const JITTERDEBUGGER_JSON: &[u8] = data!("jitterdebugger-0.3.1.json");
 const CYCLICTEST_TEXT: &[u8] = data!("cyclictest-2.4-histogram.txt");
 const CYCLICTEST_OF_ALL: &[u8] = data!("cyclictest-2.4-histogram-of-all.txt");
 const TIMERLAT: &[u8] = data!("rtla-timerlat-hist.txt");
 const OSNOISE: &[u8] = data!("rtla-osnoise-hist.txt");
 const CYCLICTEST_JSON: &[u8] = include_bytes!("../data/cyclictest-2.4.json");
 
-const ALL: [&Format; 6] = [&NERVES, &CYCLICTEST, &OSLAT, &HISTOGRAM, &HYPERFINE, &FIO];
+const ALL: [&Format; 7] = [&NERVES, &CYCLICTEST, &OSLAT, &JITTERDEBUGGER, &HISTOGRAM, &HYPERFINE, &FIO];
 
 fn imported(format: &Format, bytes: &[u8], name: &str) -> Imported {
     format.import(bytes, name).unwrap_or_else(|e| panic!("{e}"))
@@ -119,6 +120,31 @@ fn the_last_bucket_of_oslat_holds_what_lies_beyond_it() {
 }
 
 #[test]
+fn what_jitterdebugger_has_counted_and_not_binned_lies_beyond_a_millisecond() {
+    let got = imported(&JITTERDEBUGGER, JITTERDEBUGGER_JSON, "results.json");
+    let seen: Vec<_> = got.series.iter().map(|s| (s.part.as_str(), buckets(s)[0], s.beyond)).collect();
+    let beyond = |count, max| Some(Beyond { limit: 999_999, count, max: Some(max) });
+    assert_eq!(seen, [("thread0", (9_000, 1), beyond(2, 1_083_000)), ("thread1", (12_000, 2), beyond(6, 4_046_000))]);
+    assert!(got.notes.iter().any(|n| n.contains("6 of 4000 latencies of thread 1 lay beyond")), "{:?}", got.notes);
+    assert_eq!(got.host["kernel"], "6.18.44-fc-v669");
+    let precise = imported(&JITTERDEBUGGER, data!("jitterdebugger-0.3.1-nanoseconds.json"), "n.json");
+    assert_eq!((buckets(&precise.series[0])[0], count_beyond(&precise.series[0])), ((30_380, 1), 0));
+    // The first version said nothing of the machine; none that is known has seconds, or fewer samples than its histogram.
+    let edited = |from: &str, to: &str| text(JITTERDEBUGGER_JSON).replacen(from, to, 1).into_bytes();
+    let first = imported(&JITTERDEBUGGER, &edited("\"resolution_in_ns\"", "\"other\""), "r.json");
+    assert_eq!(buckets(&first.series[0])[0], (9_000, 1));
+    for (from, to, expected) in [
+        ("\"version\": 3", "\"version\": 4", "it has version 4, and 1 to 3 are understood"),
+        ("_in_ns\": 1000", "_in_ns\": 1000000", "resolution_in_ns is neither 1 nor 1000"),
+        ("\"count\": 4000", "\"count\": 3000", "thread 0: its histogram has 3998 samples, more than its 3000"),
+        ("\"count\": 4000", "\"counts\": 4000", "missing field `count`"),
+    ] {
+        let error = JITTERDEBUGGER.import(&edited(from, to), "r.json").expect_err(expected).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn a_printed_histogram_has_the_samples_of_each_thread() {
     for (bytes, totals, over) in [(CYCLICTEST_TEXT, [378, 390], [17, 10]), (CYCLICTEST_OF_ALL, [198, 191], [2, 9])] {
         let got = imported(&HISTOGRAM, bytes, "c.txt");
@@ -174,6 +200,12 @@ fn a_file_of_another_tool_is_told_apart_and_named() {
         (&CYCLICTEST, FIO_PLUS, "it is the JSON of fio: import it with kizami import fio"),
         (&CYCLICTEST, OSLAT_JSON, "it is the JSON of oslat: import it with kizami import oslat"),
         (&CYCLICTEST, CYCLICTEST_TEXT, "it is a histogram of cyclictest: import it with kizami import histogram"),
+        (
+            &CYCLICTEST,
+            JITTERDEBUGGER_JSON,
+            "it is the JSON of jitterdebugger: import it with kizami import jitterdebugger",
+        ),
+        (&JITTERDEBUGGER, OSLAT_JSON, "kizami import oslat"),
         (&CYCLICTEST, TIMERLAT, "it is a histogram of rtla: import it with kizami import histogram"),
         (&NERVES, HYPERFINE_JSON, "kizami import hyperfine"),
         (&HYPERFINE, CYCLICTEST_JSON, "it is the JSON of cyclictest: import it with kizami import cyclictest"),
@@ -245,7 +277,16 @@ fn an_import_becomes_a_recording_with_a_series_of_its_own_for_each() {
 }
 
 fn any_mutated() -> impl Strategy<Value = Vec<u8>> {
-    let valid = [HYPERFINE_JSON, FIO_PLUS, OSLAT_JSON, CYCLICTEST_TEXT, CYCLICTEST_OF_ALL, TIMERLAT, OSNOISE];
+    let valid = [
+        HYPERFINE_JSON,
+        FIO_PLUS,
+        OSLAT_JSON,
+        JITTERDEBUGGER_JSON,
+        CYCLICTEST_TEXT,
+        CYCLICTEST_OF_ALL,
+        TIMERLAT,
+        OSNOISE,
+    ];
     prop::sample::select(valid.to_vec()).prop_flat_map(mutated)
 }
 
