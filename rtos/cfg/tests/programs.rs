@@ -169,6 +169,31 @@ fn what_is_typed_is_read() {
     assert!(output.status.success());
 }
 
+/// By a clock that goes on by instructions each run is the same to the microsecond, and waiting for 100 s, which is longer than an
+/// emulator may run, takes that long by the program's clock and no time by ours.
+fn repeats(target: &str) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/times");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("times-{target}"));
+    let run = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rtos-cfg"));
+        command.args([source.join("app.cfg"), source.join("app.c")]);
+        let output = command.args(["--target", target, "--run", "--icount", "--folder"]).arg(&folder).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let first = run();
+    assert_eq!(first.lines().filter(|line| line.starts_with("woken at ")).count(), 20, "{first}");
+    let waited = first.lines().last().unwrap().strip_prefix("waited for ").unwrap().parse::<u32>().unwrap();
+    assert!((100_000_000..100_001_000).contains(&waited), "{first}");
+    assert_eq!(run(), first);
+}
+
+#[test]
+fn a_clock_of_instructions_repeats() {
+    repeats("m33");
+    repeats("a9");
+}
+
 #[test]
 fn on_this_machine() {
     style("host", 2);

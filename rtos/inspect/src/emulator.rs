@@ -33,7 +33,7 @@ pub enum Clock {
     /// By the clock of this machine: a program is held up when the emulator is.
     Host,
     /// By the instructions of the program alone, and at once to the next alarm when it has none to execute: a run is the same
-    /// each time, whatever else this machine does. The emulator of the RP2040 has no other clock.
+    /// each time, whatever else this machine does. The emulator of the RP2040 counts cycles in either case, also where nothing is executed.
     Instructions,
 }
 
