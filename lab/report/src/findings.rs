@@ -6,7 +6,7 @@
 //! A finding is a fact of one series, or sets two of the same run side by side; it names policy, load and environment of what it
 //! is about, and claims nothing of what ran otherwise. Of a series that was not recorded whole it says so.
 
-use kizami_recording::folder::Series;
+use kizami_recording::folder::{Series, Unit as SampleUnit};
 use kizami_recording::quantity::Quantity;
 use kizami_recording::stats::Known;
 use serde::Serialize;
@@ -30,6 +30,7 @@ pub fn find(analyses: &[Analysis<'_>]) -> Vec<Finding> {
     let candidates = [
         not_recorded,
         clock_still,
+        imported,
         wake_up,
         noise,
         erlang_sleep,
@@ -48,9 +49,10 @@ fn time(value: f64) -> String {
     Unit::Nanoseconds.value(value)
 }
 
-/// Those of a workload that say something of this machine.
+/// Those of a workload that say something of this machine, and under which conditions.
 fn of<'r, 'a>(analyses: &'r [Analysis<'a>], workload: &'static str) -> impl Iterator<Item = &'r Analysis<'a>> {
-    let of_it = move |a: &&Analysis<'_>| a.series().workload == workload && !a.series().is_of_an_emulator();
+    let is_known = |series: &Series| !series.is_of_an_emulator() && !series.is_imported();
+    let of_it = move |a: &&Analysis<'_>| a.series().workload == workload && is_known(a.series());
     analyses.iter().filter(of_it).filter(|a| a.summary.is_some())
 }
 
@@ -90,7 +92,7 @@ impl Conditions {
             (!values.is_empty()).then(|| values.join(" or "))
         };
         Self {
-            policy: effective("policy").unwrap_or_else(|| "other".into()),
+            policy: effective("policy").unwrap_or_else(|| "unknown".into()),
             load: effective("load").map_or_else(|| "without load".to_owned(), |load| format!("under load {load}")),
             environment: match series.environment.as_str() {
                 "host" => "on the host".into(),
@@ -144,6 +146,19 @@ fn clock_still(analyses: &[Analysis<'_>]) -> Option<Finding> {
             counted(still.len(), "series")
         ),
         weight: 9.0,
+    })
+}
+
+/// The longest time of another tool's. Under which policy and load it was taken, and how often, its file does not say.
+fn imported(analyses: &[Analysis<'_>]) -> Option<Finding> {
+    let is_time = |a: &&Analysis<'_>| a.series().columns.first().is_some_and(|c| c.unit == SampleUnit::Nanoseconds);
+    let all = analyses.iter().filter(|a| a.series().is_imported() && a.summary.is_some()).filter(is_time);
+    let most = all.max_by(|a, b| worst(a).bound().total_cmp(&worst(b).bound()))?;
+    let samples = most.summary.as_ref().map_or(0, |summary| summary.count);
+    Some(Finding {
+        headline: format!("{}: the longest of {samples} samples is {}.", most.series().name, up_to(worst(most))),
+        meaning: "Under which policy and load another tool took its samples is not known here, so nothing is said of other threads.".into(),
+        weight: (worst(most).bound() / 50_000.0).log10().max(0.0),
     })
 }
 

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use kizami_recording::folder::{Column, Effective, Outcome, Reader, Recording, State, Unit as SampleUnit, Writer};
+use kizami_recording::folder::{
+    Column, Effective, IMPORTED, Outcome, Reader, Recording, State, Unit as SampleUnit, Writer,
+};
 use kizami_recording::stats::Options;
 
 use super::*;
 
 /// A series of one trial, its samples, the policy and the load under which it ran, and how many rows were lost. `sleep` is the
-/// Erlang VM's; `sleep +FLAGS` had these flags.
+/// Erlang VM's; `sleep +FLAGS` had these flags; of what was `imported` neither is known.
 struct Ran(&'static str, &'static str, Option<&'static str>, Vec<u64>, u64);
 
 /// The findings of a recording of these series.
@@ -19,13 +21,22 @@ fn findings(ran: &[Ran]) -> Vec<Finding> {
     let mut writer = Writer::create(&path, recording).expect("a recording");
     for (number, Ran(workload, policy, load, samples, lost)) in ran.iter().enumerate() {
         let (workload, flags) = workload.split_once(' ').map_or((*workload, None), |(w, flags)| (w, Some(flags)));
+        let imported = flags == Some("imported");
         let asked = [("load", load.as_ref()), ("vm_flags", flags.as_ref())];
         let asked = asked.into_iter().filter_map(|(name, value)| Some((name.to_owned(), (*value?).to_owned())));
         let series = writer.add_series(Series {
             name: format!("{workload}-{number}"),
             workload: workload.to_owned(),
-            environment: if workload == "sleep" { "beam" } else { "host" }.into(),
-            params: BTreeMap::from([("interval".into(), "1ms".into()), ("n".into(), "5".into())]),
+            environment: match (workload, imported) {
+                (_, true) => IMPORTED.into(),
+                ("sleep", _) => "beam".into(),
+                _ => "host".into(),
+            },
+            params: (!imported)
+                .then_some([("interval".into(), "1ms".into()), ("n".into(), "5".into())])
+                .into_iter()
+                .flatten()
+                .collect(),
             requested: asked.collect(),
             part: "cpu1".into(),
             columns: vec![Column::new("time", SampleUnit::Nanoseconds)],
@@ -43,7 +54,8 @@ fn findings(ran: &[Ran]) -> Vec<Finding> {
         let still = flags.and_then(|flags| flags.strip_prefix("still=")?.parse().ok());
         trial.facts.extend(still.map(|pairs| ("clock_still_pairs".to_owned(), pairs)));
         let settings = [("policy", Some(policy)), ("load", load.as_ref())];
-        for (name, value) in settings.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        for (name, value) in settings.into_iter().filter(|_| !imported).filter_map(|(name, value)| Some((name, value?)))
+        {
             let effective = Effective { value: (*value).to_owned(), as_requested: true, why: String::new() };
             trial.effective.insert(name.to_owned(), effective);
         }
@@ -64,6 +76,24 @@ fn a_clock_that_stands_still_is_said_first() {
     assert!(meaning.contains("It is so in 2 series."), "{meaning}");
     // A board whose clock counts 41 ns at a time.
     assert!(findings(&[ran("file still=2")]).iter().all(|finding| !finding.headline.contains("stood still")));
+}
+
+#[test]
+fn of_what_another_tool_measured_no_condition_is_said() {
+    let found = findings(&[Ran("wakeup imported", "other", None, vec![989_000, 1000], 0)]);
+    let all: String = found.iter().flat_map(|finding| [&finding.headline[..], &finding.meaning, "\n"]).collect();
+    assert_eq!(found[0].headline, "wakeup-0: the longest of 2 samples is 989 µs.");
+    assert!(
+        all.contains("not known here")
+            && !["policy other", "every", "without load", "periods"].iter().any(|word| all.contains(word)),
+        "{all}"
+    );
+    // Nor is one of ours set beside it.
+    let found = findings(&[
+        Ran("wakeup imported", "", None, vec![9_000_000], 0),
+        Ran("wakeup", "fifo:80", None, vec![5000], 0),
+    ]);
+    assert!(found.iter().all(|finding| !finding.headline.contains("A thread under policy")), "{found:?}");
 }
 
 fn about<'f>(findings: &'f [Finding], what: &str) -> &'f Finding {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use kizami_recording::folder::{Loaded, Reader, Recording, Requirement, Series};
-use kizami_recording::formats::ENVIRONMENT;
 use kizami_recording::stats::Options;
 use kizami_studies::{Judgement, Selector, Study};
 use serde::{Deserialize, Serialize};
@@ -85,7 +84,7 @@ impl Report {
     /// Whether another tool took the samples: of the machine nothing is known but what its files say.
     pub fn is_imported(&self) -> bool {
         let series = &self.recording.series;
-        !series.is_empty() && series.iter().all(|series| series.environment == ENVIRONMENT)
+        !series.is_empty() && series.iter().all(Series::is_imported)
     }
 
     /// Whether there are wake-ups, which a deadline could be asked for.

@@ -35,15 +35,13 @@ pub fn decide(args: &cli::Decide, json: bool, style: &Style) -> Result<u8, Exit>
 
 /// That there are no wake-ups of this period, which there are, and how to measure some.
 fn nothing(reader: &Reader, period: u64, recording: &str) -> Exit {
-    let mut others: Vec<u64> = reader
-        .series()
-        .filter(|loaded| decisions::is_wake_up(loaded.series))
-        .filter_map(|loaded| decisions::period(loaded.series))
-        .collect();
+    let wake_ups = || reader.series().filter(|loaded| decisions::is_wake_up(loaded.series));
+    let mut others: Vec<u64> = wake_ups().filter_map(|loaded| decisions::period(loaded.series)).collect();
     others.sort_unstable();
     others.dedup();
     let write = |time: u64| Quantity::Time.write(time);
     let there = match others.as_slice() {
+        [] if wake_ups().next().is_some() => "has wake-ups of which it does not say how often they came".to_owned(),
         [] => "has no wake-ups".to_owned(),
         others => {
             format!("has wake-ups every {} only", others.iter().map(|&t| write(t)).collect::<Vec<_>>().join(", "))

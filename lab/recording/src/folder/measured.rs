@@ -11,6 +11,9 @@ use super::model::{Outcome, Series, Trial, Unit};
 use super::read::Loaded;
 use super::samples::View;
 
+/// The environment of every series that another tool measured: where it really ran, only that tool knows.
+pub const IMPORTED: &str = "imported";
+
 /// The kind of values that a series has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measured {
@@ -56,6 +59,11 @@ impl Series {
     /// Whether its times say nothing of a machine.
     pub fn is_of_an_emulator(&self) -> bool {
         self.emulated && !self.is_exact()
+    }
+
+    /// Whether another tool took its samples: under which settings is known only as far as its file says.
+    pub fn is_imported(&self) -> bool {
+        self.environment == IMPORTED
     }
 
     /// The number of operations that one of its values covers.

@@ -14,7 +14,7 @@ mod samples;
 mod write;
 
 pub use error::{Damage, Error, what_to_do};
-pub use measured::Measured;
+pub use measured::{IMPORTED, Measured};
 pub(crate) use model::MOST_SAMPLES;
 pub use model::{
     Column, Effective, FORMAT_VERSION, Outcome, RECORDING_FILE, Recording, Requirement, Series, State, Step, Trial,

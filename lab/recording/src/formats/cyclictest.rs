@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Number;
 
 use super::error::{Error, NotExported};
-use super::imported::{ENVIRONMENT, FILE, Imported, ImportedSeries, Rows};
-use crate::folder::{Column, Loaded, Measured, Recording, Unit};
+use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use crate::folder::{Column, IMPORTED, Loaded, Measured, Recording, Unit};
 use crate::stats::{Beyond, Samples};
 
 /// The version of the files that are read and written.
@@ -229,7 +229,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
         let facts =
             reported.into_iter().filter_map(|(fact, value)| Some((fact.to_owned(), value.as_f64()? * unit as f64)));
         series.push(ImportedSeries {
-            name: format!("wakeup-{ENVIRONMENT}-{stem}{}{part}", if part.is_empty() { "" } else { "-" }),
+            name: format!("wakeup-{IMPORTED}-{stem}{}{part}", if part.is_empty() { "" } else { "-" }),
             workload: "wakeup".to_owned(),
             params: params.clone(),
             requested: BTreeMap::new(),

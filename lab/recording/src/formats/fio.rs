@@ -13,8 +13,8 @@ use serde_json::Number;
 
 use super::cyclictest::Pairs;
 use super::error::Error;
-use super::imported::{ENVIRONMENT, FILE, Imported, ImportedSeries, Rows};
-use crate::folder::{Column, Unit};
+use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use crate::folder::{Column, IMPORTED, Unit};
 
 /// The file. What an importer does not need may be missing; what it does not know may be there.
 #[derive(Debug, Deserialize)]
@@ -106,7 +106,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
                 ("reported_mean_ns", &latency.mean),
             ];
             series.push(ImportedSeries {
-                name: format!("io-latency-{ENVIRONMENT}-{stem}-{}-{direction}", job.jobname),
+                name: format!("io-latency-{IMPORTED}-{stem}-{}-{direction}", job.jobname),
                 workload: "io-latency".to_owned(),
                 params,
                 requested: BTreeMap::new(),

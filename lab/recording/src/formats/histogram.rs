@@ -13,8 +13,8 @@
 use std::collections::BTreeMap;
 
 use super::error::Error;
-use super::imported::{ENVIRONMENT, FILE, Imported, ImportedSeries, Rows};
-use crate::folder::{Column, Unit};
+use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use crate::folder::{Column, IMPORTED, Unit};
 use crate::stats::Beyond;
 
 /// Nanoseconds in the unit of the texts.
@@ -95,7 +95,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
         let mut facts = BTreeMap::from([("resolution_ns".to_owned(), (step as f64) * MICROSECOND as f64)]);
         facts.extend(greatest.map(|us| ("reported_max_ns".to_owned(), us as f64 * MICROSECOND as f64)));
         series.push(ImportedSeries {
-            name: format!("{}-{ENVIRONMENT}-{stem}{}{part}", found.workload, if part.is_empty() { "" } else { "-" }),
+            name: format!("{}-{IMPORTED}-{stem}{}{part}", found.workload, if part.is_empty() { "" } else { "-" }),
             workload: found.workload.to_owned(),
             params: BTreeMap::from([(FILE.to_owned(), stem.to_owned())]),
             requested: BTreeMap::new(),

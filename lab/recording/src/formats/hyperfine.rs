@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::error::Error;
-use super::imported::{ENVIRONMENT, FILE, Imported, ImportedSeries, Rows};
-use crate::folder::{Column, Unit};
+use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use crate::folder::{Column, IMPORTED, Unit};
 
 /// The file. What an importer does not need may be missing; what it does not know may be there.
 #[derive(Debug, Deserialize)]
@@ -62,7 +62,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
         }
         let number = if index == 0 { String::new() } else { format!("-{}", index + 1) };
         series.push(ImportedSeries {
-            name: format!("run-time-{ENVIRONMENT}-{stem}{number}"),
+            name: format!("run-time-{IMPORTED}-{stem}{number}"),
             workload: "run-time".to_owned(),
             params,
             requested: BTreeMap::new(),

@@ -8,9 +8,6 @@ use std::time::SystemTime;
 use crate::folder::{self, Column, Outcome, Recording, Series, State, Unit, Writer};
 use crate::stats::Beyond;
 
-/// The environment of every series that was imported: where it really ran, only its own tool knows.
-pub const ENVIRONMENT: &str = "imported";
-
 /// The parameter that names the file of a series, without its ending: what tells two imports apart first.
 pub const FILE: &str = "file";
 
@@ -150,7 +147,7 @@ fn place(writer: &mut Writer, series: &ImportedSeries) -> usize {
     let new = Series {
         name: plain(&series.name),
         workload: series.workload.clone(),
-        environment: ENVIRONMENT.to_owned(),
+        environment: folder::IMPORTED.to_owned(),
         params: series.params.clone(),
         requested: series.requested.clone(),
         part: series.part.clone(),

@@ -14,8 +14,8 @@ use serde_json::Number;
 
 use super::cyclictest::{Pairs, counted, host};
 use super::error::Error;
-use super::imported::{ENVIRONMENT, FILE, Imported, ImportedSeries};
-use crate::folder::{Column, Unit};
+use super::imported::{FILE, Imported, ImportedSeries};
+use crate::folder::{Column, IMPORTED, Unit};
 
 /// The file. What an importer does not need may be missing; what it does not know may be there.
 #[derive(Debug, Deserialize)]
@@ -66,7 +66,8 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
         "{name}: a histogram has no order, so trends and intervals cannot be had of it; values were rounded down to whole \
          {unit_name}"
     )];
-    let params = BTreeMap::from([(FILE.to_owned(), stem.to_owned())]);
+    // A thread that is late plans its next wake-up from the last plan, not from now.
+    let params = BTreeMap::from([("mode".to_owned(), "every".to_owned()), (FILE.to_owned(), stem.to_owned())]);
     let mut series = Vec::with_capacity(json.cpu.0.len());
     for (number, thread) in json.cpu.0 {
         let Thread { histogram, count, min, max, avg } = thread;
@@ -87,7 +88,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
         let facts =
             facts.into_iter().filter_map(|(fact, value)| Some((fact.to_owned(), value.as_f64()? * unit as f64)));
         series.push(ImportedSeries {
-            name: format!("wakeup-{ENVIRONMENT}-{stem}-{part}"),
+            name: format!("wakeup-{IMPORTED}-{stem}-{part}"),
             workload: "wakeup".to_owned(),
             params: params.clone(),
             requested: BTreeMap::new(),

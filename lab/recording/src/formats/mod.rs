@@ -32,4 +32,4 @@ mod rows;
 
 pub use error::{Error, NotExported};
 pub use import::{CYCLICTEST, FIO, Format, HISTOGRAM, HYPERFINE, JITTERDEBUGGER, NERVES, OSLAT};
-pub use imported::{ENVIRONMENT, FILE, Imported, ImportedSeries, Rows, save};
+pub use imported::{FILE, Imported, ImportedSeries, Rows, save};

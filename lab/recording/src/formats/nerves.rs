@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use super::error::{Error, NotExported};
-use super::imported::{ENVIRONMENT, Imported, ImportedSeries, Rows};
+use super::imported::{Imported, ImportedSeries, Rows};
 use super::rows::each_row;
-use crate::folder::{Column, Loaded, Series, Trial, Unit};
+use crate::folder::{Column, IMPORTED, Loaded, Series, Trial, Unit};
 
 /// Nanoseconds in the unit of the files.
 const RESOLUTION: u64 = 1000;
@@ -205,7 +205,7 @@ impl Told {
                 "{file}: its name is not <target>-<Group>-<Case>_<parameter>-<HHMMSS>.csv, so neither the function nor \
                  its setting is known"
             ));
-            return Self { workload: stem.to_lowercase(), name: format!("{stem}-{ENVIRONMENT}"), params, requested };
+            return Self { workload: stem.to_lowercase(), name: format!("{stem}-{IMPORTED}"), params, requested };
         };
         let workload = case.to_lowercase();
         params.insert("target".to_owned(), target.to_owned());
@@ -221,7 +221,7 @@ impl Told {
         }
         let lang = params.get("lang").filter(|lang| *lang != "elixir").map(|lang| format!("-lang={lang}"));
         let settings: String = requested.iter().map(|(name, value)| format!("-{name}={value}")).collect();
-        let name = format!("{workload}-{ENVIRONMENT}-{target}{}{settings}", lang.unwrap_or_default());
+        let name = format!("{workload}-{IMPORTED}-{target}{}{settings}", lang.unwrap_or_default());
         Self { workload, name, params, requested }
     }
 }

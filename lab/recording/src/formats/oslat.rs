@@ -13,8 +13,8 @@ use serde_json::Number;
 
 use super::cyclictest::{Pairs, host, rfc3339};
 use super::error::Error;
-use super::imported::{ENVIRONMENT, FILE, Imported, ImportedSeries, Rows};
-use crate::folder::{Column, Unit};
+use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use crate::folder::{Column, IMPORTED, Unit};
 use crate::stats::Beyond;
 
 /// The file. What an importer does not need may be missing; what it does not know may be there.
@@ -107,7 +107,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
         let facts = reported.into_iter();
         let facts = facts.filter_map(|(fact, value)| Some((fact.to_owned(), value.as_f64()? * RESOLUTION as f64)));
         series.push(ImportedSeries {
-            name: format!("busy-loop-{ENVIRONMENT}-{stem}-{part}"),
+            name: format!("busy-loop-{IMPORTED}-{stem}-{part}"),
             workload: "busy-loop".to_owned(),
             params: params.clone(),
             requested: BTreeMap::new(),
