@@ -40,16 +40,17 @@ fn nothing(reader: &Reader, period: u64, recording: &str) -> Exit {
     others.sort_unstable();
     others.dedup();
     let write = |time: u64| Quantity::Time.write(time);
+    let period = write(period);
     let there = match others.as_slice() {
         [] if wake_ups().next().is_some() => "has wake-ups of which it does not say how often they came".to_owned(),
         [] => "has no wake-ups".to_owned(),
         others => {
-            format!("has wake-ups every {} only", others.iter().map(|&t| write(t)).collect::<Vec<_>>().join(", "))
+            let others = others.iter().map(|&other| write(other)).collect::<Vec<_>>().join(", ");
+            format!("has wake-ups every {others} only, and none every {period}")
         }
     };
-    let period = write(period);
     Exit::usage(format!(
-        "{recording} {there}, and none every {period}. To measure them: kizami run wakeup --set interval={period} --set \
-         policy=other,fifo:80 --load none,cpu --environment host"
+        "{recording} {there}. To measure them: kizami run wakeup --set interval={period} --set policy=other,fifo:80 --load none,cpu \
+         --environment host"
     ))
 }

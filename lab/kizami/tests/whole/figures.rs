@@ -41,4 +41,9 @@ fn an_import_says_once_what_is_known_of_its_machine() {
     assert!(!page.contains("this machine") && !page.contains("Settings in force for each series"));
     // The samples of a histogram ascend, which is not the order in which they were taken.
     assert!(page.contains("how often each time occurred") && !page.contains("every sample, in order"));
+    // Under which policy and load a thread woke, and how often, is not in the file.
+    assert!(page.contains("the longest of") && !page.contains("A thread under policy"));
+    lab.kizami(&["decide", "imported", "--period", "1ms", "--deadline", "1ms", "--miss", "1e-2"])
+        .ended_with(2)
+        .says(&["imported has wake-ups of which it does not say how often they came"]);
 }
