@@ -157,7 +157,9 @@ fn imported(analyses: &[Analysis<'_>]) -> Option<Finding> {
     let samples = most.summary.as_ref().map_or(0, |summary| summary.count);
     Some(Finding {
         headline: format!("{}: the longest of {samples} samples is {}.", most.series().name, up_to(worst(most))),
-        meaning: "Under which policy and load another tool took its samples is not known here, so nothing is said of other threads.".into(),
+        meaning:
+            "Under which policy and load it was measured is not known here, so nothing follows for what runs otherwise."
+                .into(),
         weight: (worst(most).bound() / 50_000.0).log10().max(0.0),
     })
 }
