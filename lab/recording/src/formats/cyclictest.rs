@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Number;
 
 use super::error::{Error, NotExported};
-use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use super::imported::{FILE, Imported, ImportedSeries, Rows, json, reported};
 use crate::folder::{Column, IMPORTED, Loaded, Measured, Recording, Unit};
 use crate::stats::{Beyond, Samples};
 
@@ -176,10 +176,7 @@ impl Thread {
 /// # Errors
 /// The line that is not as cyclictest writes it, or what does not fit together.
 pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
-    let json: Json = serde_json::from_slice(bytes).map_err(|e| {
-        let line = Some(e.line() as u64).filter(|line| *line > 0);
-        Error::new(name, line, format!("{e}: what cyclictest writes with --json was expected"))
-    })?;
+    let json: Json = json(bytes, name, "what cyclictest writes with --json")?;
     let error = |why: String| Error::new(name, None, why);
     let wrong = |why: String| Err(error(why));
     if json.file_version != FILE_VERSION {
@@ -224,10 +221,6 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
             ));
         }
         let part = if json.num_threads == 1 { String::new() } else { format!("thread{number}") };
-        let reported =
-            [("reported_min_ns", &thread.min), ("reported_max_ns", &thread.max), ("reported_mean_ns", &thread.avg)];
-        let facts =
-            reported.into_iter().filter_map(|(fact, value)| Some((fact.to_owned(), value.as_f64()? * unit as f64)));
         series.push(ImportedSeries {
             name: format!("wakeup-{IMPORTED}-{stem}{}{part}", if part.is_empty() { "" } else { "-" }),
             workload: "wakeup".to_owned(),
@@ -238,7 +231,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
             started: started.clone(),
             cold_rows: 0,
             beyond,
-            facts: facts.chain([("resolution_ns".to_owned(), unit as f64)]).collect(),
+            facts: reported(&thread.min, &thread.max, &thread.avg, unit),
             rows,
         });
     }

@@ -13,7 +13,7 @@ use serde_json::Number;
 
 use super::cyclictest::Pairs;
 use super::error::Error;
-use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use super::imported::{FILE, Imported, ImportedSeries, Rows, json};
 use crate::folder::{Column, IMPORTED, Unit};
 
 /// The file. What an importer does not need may be missing; what it does not know may be there.
@@ -60,10 +60,7 @@ struct Latency {
 /// # Errors
 /// The line that is not as fio writes it, or what does not fit together.
 pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
-    let json: Json = serde_json::from_slice(bytes).map_err(|e| {
-        let line = Some(e.line() as u64).filter(|line| *line > 0);
-        Error::new(name, line, format!("{e}: what fio writes with --output-format=json+ was expected"))
-    })?;
+    let json: Json = json(bytes, name, "what fio writes with --output-format=json+")?;
     let stem = name.strip_suffix(".json").unwrap_or(name);
     let mut notes = vec![format!(
         "{name}: a histogram has no order, so trends and intervals cannot be had of it; a value is the \

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::error::Error;
-use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use super::imported::{FILE, Imported, ImportedSeries, Rows, json};
 use crate::folder::{Column, IMPORTED, Unit};
 
 /// The file. What an importer does not need may be missing; what it does not know may be there.
@@ -33,10 +33,7 @@ struct Benchmarked {
 /// # Errors
 /// The line that is not as hyperfine writes it, or what does not fit together.
 pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
-    let json: Json = serde_json::from_slice(bytes).map_err(|e| {
-        let line = Some(e.line() as u64).filter(|line| *line > 0);
-        Error::new(name, line, format!("{e}: what hyperfine writes with --export-json was expected"))
-    })?;
+    let json: Json = json(bytes, name, "what hyperfine writes with --export-json")?;
     let stem = name.strip_suffix(".json").unwrap_or(name);
     let mut notes = vec![format!(
         "{name}: unless hyperfine ran with -N, it subtracted the time that its shell takes to start from each run"

@@ -5,11 +5,30 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
+use serde::de::DeserializeOwned;
+use serde_json::Number;
+
+use super::error::Error;
 use crate::folder::{self, Column, Outcome, Recording, Series, State, Unit, Writer};
 use crate::stats::Beyond;
 
 /// The parameter that names the file of a series, without its ending: what tells two imports apart first.
 pub const FILE: &str = "file";
+
+/// Reads JSON of a file that is called `name`; `expected` says what would be right.
+pub(super) fn json<T: DeserializeOwned>(bytes: &[u8], name: &str, expected: &str) -> Result<T, Error> {
+    serde_json::from_slice(bytes).map_err(|e| {
+        let line = Some(e.line() as u64).filter(|line| *line > 0);
+        Error::new(name, line, format!("{e}: {expected} was expected"))
+    })
+}
+
+/// What a tool says of a thread besides its histogram, in units of so many nanoseconds.
+pub(super) fn reported(min: &Number, max: &Number, mean: &Number, unit: u64) -> BTreeMap<String, f64> {
+    let told = [("reported_min_ns", min), ("reported_max_ns", max), ("reported_mean_ns", mean)];
+    let facts = told.into_iter().filter_map(|(fact, value)| Some((fact.to_owned(), value.as_f64()? * unit as f64)));
+    facts.chain([("resolution_ns".to_owned(), unit as f64)]).collect()
+}
 
 /// What one file of another tool holds.
 #[derive(Debug, Clone, PartialEq)]

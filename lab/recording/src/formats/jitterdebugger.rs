@@ -14,7 +14,7 @@ use serde_json::Number;
 
 use super::cyclictest::{Pairs, counted, host};
 use super::error::Error;
-use super::imported::{FILE, Imported, ImportedSeries};
+use super::imported::{FILE, Imported, ImportedSeries, json, reported};
 use crate::folder::{Column, IMPORTED, Unit};
 
 /// The file. What an importer does not need may be missing; what it does not know may be there.
@@ -46,10 +46,7 @@ const END: u64 = 1_000_000;
 /// # Errors
 /// The line that is not as jitterdebugger writes it, or what does not fit together.
 pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
-    let json: Json = serde_json::from_slice(bytes).map_err(|e| {
-        let line = Some(e.line() as u64).filter(|line| *line > 0);
-        Error::new(name, line, format!("{e}: what jitterdebugger writes to results.json was expected"))
-    })?;
+    let json: Json = json(bytes, name, "what jitterdebugger writes to results.json")?;
     let error = |why: String| Error::new(name, None, why);
     if !VERSIONS.contains(&json.version) {
         let (first, last) = VERSIONS.into_inner();
@@ -84,9 +81,6 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
             ));
         }
         let part = format!("thread{number}");
-        let facts = [("reported_min_ns", min), ("reported_max_ns", max), ("reported_mean_ns", avg)];
-        let facts =
-            facts.into_iter().filter_map(|(fact, value)| Some((fact.to_owned(), value.as_f64()? * unit as f64)));
         series.push(ImportedSeries {
             name: format!("wakeup-{IMPORTED}-{stem}-{part}"),
             workload: "wakeup".to_owned(),
@@ -97,7 +91,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
             started: String::new(),
             cold_rows: 0,
             beyond,
-            facts: facts.chain([("resolution_ns".to_owned(), unit as f64)]).collect(),
+            facts: reported(&min, &max, &avg, unit),
             rows,
         });
     }

@@ -13,7 +13,7 @@ use serde_json::Number;
 
 use super::cyclictest::{Pairs, host, rfc3339};
 use super::error::Error;
-use super::imported::{FILE, Imported, ImportedSeries, Rows};
+use super::imported::{FILE, Imported, ImportedSeries, Rows, json, reported};
 use crate::folder::{Column, IMPORTED, Unit};
 use crate::stats::Beyond;
 
@@ -53,10 +53,7 @@ const RESOLUTION: u64 = 1000;
 /// # Errors
 /// The line that is not as oslat writes it, or what does not fit together.
 pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
-    let json: Json = serde_json::from_slice(bytes).map_err(|e| {
-        let line = Some(e.line() as u64).filter(|line| *line > 0);
-        Error::new(name, line, format!("{e}: what oslat writes with --json was expected"))
-    })?;
+    let json: Json = json(bytes, name, "what oslat writes with --json")?;
     let error = |why: String| Error::new(name, None, why);
     if json.file_version != 1 {
         return Err(error(format!("it has file_version {}, and 1 is understood", json.file_version)));
@@ -102,10 +99,6 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
             let limit = last.saturating_mul(RESOLUTION).saturating_sub(1);
             Beyond { limit, count, max: Some((max * RESOLUTION as f64) as u64).filter(|max| *max > limit) }
         });
-        let reported =
-            [("reported_min_ns", &thread.min), ("reported_max_ns", &thread.max), ("reported_mean_ns", &thread.avg)];
-        let facts = reported.into_iter();
-        let facts = facts.filter_map(|(fact, value)| Some((fact.to_owned(), value.as_f64()? * RESOLUTION as f64)));
         series.push(ImportedSeries {
             name: format!("busy-loop-{IMPORTED}-{stem}-{part}"),
             workload: "busy-loop".to_owned(),
@@ -116,7 +109,7 @@ pub(super) fn import(bytes: &[u8], name: &str) -> Result<Imported, Error> {
             started: started.clone(),
             cold_rows: 0,
             beyond,
-            facts: facts.chain([("resolution_ns".to_owned(), RESOLUTION as f64)]).collect(),
+            facts: reported(&thread.min, &thread.max, &thread.avg, RESOLUTION),
             rows: Rows::Counted(rows),
         });
     }
