@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kizami_protocol::Keep;
-use kizami_settings::{Root, system};
+use kizami_settings::{Policy, Root, system};
 use kizami_workloads::linux::first_write;
 
 use crate::environment::Job;
@@ -110,6 +110,13 @@ pub(super) struct Asked<'a> {
 /// may have no more than the machine.
 pub(super) fn real_time() -> Option<u64> {
     system::real_time_of_groups(&Root::machine()).map(|all| all / 3)
+}
+
+/// The share of a container whose work asks for `policy`, once there is as much to give; none for a policy that needs none.
+pub(super) fn real_time_for(policy: &str) -> Option<u64> {
+    let share = real_time().filter(|_| Policy::parse(policy).is_ok_and(Policy::is_real_time))?;
+    system::await_real_time(&Root::machine(), share);
+    Some(share)
 }
 
 /// Whether `folder` lies on a layer itself, as in a container: no other layer can be above it.

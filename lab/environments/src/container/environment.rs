@@ -14,7 +14,7 @@ use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings, process};
 use kizami_workloads::{Params, Workload};
 
-use super::engine::{Asked, Below, Engine, Files, SCRATCH, SHARED, real_time};
+use super::engine::{Asked, Below, Engine, Files, SCRATCH, SHARED, real_time_for};
 use super::observed::observed;
 use super::socket::{self, Served};
 use super::veth;
@@ -187,7 +187,7 @@ impl Environment for Container {
             cpuset: settings.get("cpuset"),
             depth: settings.get("cgroup_depth").and_then(|value| value.parse().ok()),
             memory: settings.number("memory_limit", Quantity::Size).filter(|_| self.limits_memory()),
-            real_time: settings.get("policy").and_then(|_| real_time()),
+            real_time: settings.get("policy").and_then(real_time_for),
         };
         let (process, seen) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
         let (for_look, job) = (Arc::clone(&seen), job.clone());

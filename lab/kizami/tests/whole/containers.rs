@@ -90,6 +90,20 @@ fn what_is_asked_of_a_container_is_in_force_in_it() {
     }
 }
 
+/// The share of real time of a container that has just ended counts for a while, and the machine has three of them.
+#[test]
+fn containers_with_a_real_time_policy_may_follow_one_another_at_once() {
+    let lab = Lab::new();
+    let working = working("real time in one container after the other");
+    if working.is_empty() || !is_root() {
+        return;
+    }
+    let policies = "policy=fifo:10,fifo:20,fifo:30,fifo:40";
+    let run =
+        ["run", "wakeup", "--set", policies, "--set", "cycles=20", "--trials", "3", "--out", "r", "--environment"];
+    lab.kizami(&[&run[..], &[&working.join(",")]].concat()).succeeded();
+}
+
 #[test]
 fn files_are_where_it_is_asked_for() {
     let lab = Lab::new();

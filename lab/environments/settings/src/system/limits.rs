@@ -1,6 +1,8 @@
 //! The limits that a process has by its control groups. See the kernel's cgroup-v1 folder and cgroup-v2.rst.
 
 use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use kizami_recording::quantity::Quantity;
 
@@ -48,6 +50,27 @@ pub fn limits_of(root: &Root, process: u32) -> Limits {
 pub fn real_time_of_groups(root: &Root) -> Option<u64> {
     let group = Group::of(root, "self", "cpu").ok().filter(|group| group.version == 1)?;
     fs::read_to_string(group.top.join("cpu.rt_runtime_us")).ok()?.trim().parse().ok()
+}
+
+/// Waits until a new group could have that share of real time. The share of a group that was removed counts until the kernel has
+/// forgotten the group, which takes some 10 to 100 ms.
+pub fn await_real_time(root: &Root, microseconds: u64) {
+    const LIMIT: Duration = Duration::from_secs(5);
+    const LOOK: Duration = Duration::from_millis(5);
+    let Some(group) = Group::of(root, "self", "cpu").ok().filter(|group| group.version == 1) else { return };
+    // One name for all, so that what a killed lab has left is used and removed by the next.
+    let tried = group.top.join("kizami-real-time");
+    let share = tried.join("cpu.rt_runtime_us");
+    let begun = Instant::now();
+    let _ = fs::create_dir(&tried);
+    let is_taken =
+        || fs::write(&share, microseconds.to_string()).is_err_and(|e| e.raw_os_error() == Some(libc::EINVAL));
+    while is_taken() && begun.elapsed() < LIMIT {
+        thread::sleep(LOOK);
+    }
+    // Given back, it counts no more, whenever the kernel forgets this group.
+    let _ = fs::write(&share, "0");
+    let _ = fs::remove_dir(&tried);
 }
 
 /// Version 1 says a number of pages near the end of all numbers where there is no limit.

@@ -19,7 +19,7 @@ pub(crate) use cgroup::Cgroup;
 pub use cgroup::remove as remove_cgroup;
 pub use latency::{FILE as LATENCY_FILE, current as current_latency};
 pub(crate) use latency::{Latency, effective as latency};
-pub use limits::{Limits, limits_of, real_time_of_groups};
+pub use limits::{Limits, await_real_time, limits_of, real_time_of_groups};
 
 pub const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 pub const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";
