@@ -5,13 +5,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::{Lab, Left, is_root, lacks_root, processes, recorded, series_in, skipped, trials, working_of};
+use crate::harness::{Lab, Left, is_root, lacks_root, processes, recorded, series_in, skipped, trials};
 
 const ENGINES: [&str; 4] = ["bwrap", "runc", "docker", "podman"];
 
 /// The engines with which a container really started here.
-fn working(test: &str) -> Vec<&'static str> {
-    working_of(test, &ENGINES)
+fn working(lab: &Lab, test: &str) -> Vec<&'static str> {
+    lab.working(test, &ENGINES)
 }
 
 /// Whether the test's folder is part of a container's layer, above which no other can lie.
@@ -28,7 +28,7 @@ fn of<'r>(recording: &'r Value, environment: &str) -> &'r Value {
 #[test]
 fn the_same_probe_runs_in_every_container_that_works_here() {
     let lab = Lab::new();
-    let engines = working("the same probe");
+    let engines = working(&lab, "the same probe");
     let before = Left::now();
     let all = [&["host"], engines.as_slice()].concat().join(",");
     lab.kizami(&["run", "syscall", "--wait", "--environment", &all, "--trials", "1", "--set", "samples=2000"])
@@ -57,7 +57,7 @@ fn the_same_probe_runs_in_every_container_that_works_here() {
 #[test]
 fn what_is_asked_of_a_container_is_in_force_in_it() {
     let lab = Lab::new();
-    let engines = working("settings");
+    let engines = working(&lab, "settings");
     for engine in engines {
         let mut asked = vec![("files_on", "tmpfs")];
         if engine != "bwrap" {
@@ -94,7 +94,7 @@ fn what_is_asked_of_a_container_is_in_force_in_it() {
 #[test]
 fn containers_with_a_real_time_policy_may_follow_one_another_at_once() {
     let lab = Lab::new();
-    let working = working("real time in one container after the other");
+    let working = working(&lab, "real time in one container after the other");
     if working.is_empty() || !is_root() {
         return;
     }
@@ -107,7 +107,7 @@ fn containers_with_a_real_time_policy_may_follow_one_another_at_once() {
 #[test]
 fn files_are_where_it_is_asked_for() {
     let lab = Lab::new();
-    for engine in working("files") {
+    for engine in working(&lab, "files") {
         let mut places = vec!["bind", "tmpfs"];
         if engine == "runc" && on_a_layer(&lab) {
             skipped("kizami: an overlay of runc: the folder for temporary files lies on one");
@@ -135,7 +135,7 @@ fn files_are_where_it_is_asked_for() {
         }
     }
     let overlays: Vec<_> =
-        working("copies of files of an image").into_iter().filter(|&engine| engine != "bwrap").collect();
+        working(&lab, "copies of files of an image").into_iter().filter(|&engine| engine != "bwrap").collect();
     let overlays: Vec<_> = overlays.into_iter().filter(|&engine| engine != "runc" || !on_a_layer(&lab)).collect();
     if !overlays.is_empty() {
         files_of_an_image_are_copied(&lab, &overlays);
@@ -194,7 +194,7 @@ fn the_other_half_of_a_workload_is_on_the_host_over_a_link() {
         return;
     }
     let lab = Lab::new();
-    let engines = working("a link");
+    let engines = working(&lab, "a link");
     let before = Left::now();
     let run = ["run", "net-rtt", "tcp", "udp", "--wait", "--trials", "2", "--environment", &engines.join(",")];
     let set = ["protocol=tcp,udp", "trips=100", "direction=send,receive", "duration=100ms", "network=link,loopback"];
@@ -224,7 +224,7 @@ fn the_other_half_of_a_workload_is_on_the_host_over_a_link() {
 #[test]
 fn a_probe_that_is_killed_in_its_container_keeps_its_rows() {
     let lab = Lab::new();
-    for engine in working("a probe that is killed") {
+    for engine in working(&lab, "a probe that is killed") {
         let before = Left::now();
         let out = format!("killed-{engine}");
         let mut run =
@@ -245,10 +245,10 @@ fn a_probe_that_is_killed_in_its_container_keeps_its_rows() {
 
 #[test]
 fn a_daemon_that_dies_costs_no_trial() {
-    if !working("a daemon that dies").contains(&"docker") {
+    let lab = Lab::new();
+    if !working(&lab, "a daemon that dies").contains(&"docker") {
         return;
     }
-    let lab = Lab::new();
     let before = Left::now();
     let run = ["run", "wakeup", "--wait", "--environment", "docker", "--set", "cycles=3000", "--trials", "3"];
     let mut run = lab.start(&run);
@@ -272,7 +272,8 @@ fn a_daemon_that_dies_costs_no_trial() {
 
 #[test]
 fn nothing_of_a_container_outlives_its_run() {
-    for engine in working("interrupts") {
+    let engines = working(&Lab::new(), "interrupts");
+    for engine in engines {
         for signal in [libc::SIGINT, libc::SIGKILL] {
             let lab = Lab::new();
             let before = Left::now();

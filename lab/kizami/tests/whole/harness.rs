@@ -164,6 +164,22 @@ impl Lab {
     pub fn show(&self, recording: &Path) -> Value {
         self.kizami(&["show", "--json", text(recording)]).succeeded().json()
     }
+
+    /// Those of `environments` that really start here; the others are named as skipped, with the reason. A start takes the test's
+    /// turn: another test could take what is started for its own.
+    pub fn working(&self, test: &str, environments: &[&'static str]) -> Vec<&'static str> {
+        let works = |name: &&str| {
+            let environment = kizami_environments::find(name).expect("it is in the list");
+            let tried =
+                environment.available().and_then(|()| environment.tried(&Settings::default(), &AtomicBool::new(false)));
+            environment.end();
+            if let Err(why) = &tried {
+                skipped(&format!("kizami: {test} in {name}: {why}"));
+            }
+            tried.is_ok()
+        };
+        environments.iter().copied().filter(works).collect()
+    }
 }
 
 impl Ended {
@@ -456,21 +472,6 @@ pub fn skipped(what: &str) {
         let list = File::options().append(true).create(true).open(list);
         list.and_then(|mut f| writeln!(f, "{what}")).expect("the list of what was skipped");
     }
-}
-
-/// Those of `environments` that really start here; the others are named as skipped, with the reason.
-pub fn working_of(test: &str, environments: &[&'static str]) -> Vec<&'static str> {
-    let works = |name: &&str| {
-        let environment = kizami_environments::find(name).expect("it is in the list");
-        let tried =
-            environment.available().and_then(|()| environment.tried(&Settings::default(), &AtomicBool::new(false)));
-        environment.end();
-        if let Err(why) = &tried {
-            skipped(&format!("kizami: {test} in {name}: {why}"));
-        }
-        tried.is_ok()
-    };
-    environments.iter().copied().filter(works).collect()
 }
 
 /// Every trial of what `show --json` told: series, rows and outcome.

@@ -13,7 +13,7 @@ type Trial = (String, u64, Value);
 
 /// Runs `what` in guests in which `wrong` happens, if there are guests here.
 fn in_guests_that(wrong: &str, what: &[&str]) -> Option<(Ended, Vec<Trial>)> {
-    if lacks_guests(wrong) {
+    if lacks_guests(&Lab::new(), wrong) {
         return None;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 
 use crate::harness::{
-    Lab, Left, is_root, lacks_root, processes, recorded, rows_so_far, series_in, skipped, text, trials, working_of,
+    Lab, Left, is_root, lacks_root, processes, recorded, rows_so_far, series_in, skipped, text, trials,
 };
 use crate::namespace::View;
 
@@ -16,8 +16,8 @@ const WORDS: &str = "threadirqs audit=0";
 const PROGRAM: &str = "qemu-system-x86";
 
 /// Whether this test can only name itself as skipped, because no guest comes up here.
-pub fn lacks_guests(test: &str) -> bool {
-    working_of(test, &["qemu"]).is_empty()
+pub fn lacks_guests(lab: &Lab, test: &str) -> bool {
+    lab.working(test, &["qemu"]).is_empty()
 }
 
 /// The number of the monitor's process.
@@ -29,7 +29,7 @@ pub fn monitor(parent: i32) -> Option<i32> {
 #[test]
 fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
     let lab = Lab::new();
-    if lacks_guests("the same probe") {
+    if lacks_guests(&lab, "the same probe") {
         return;
     }
     let before = Left::now();
@@ -103,7 +103,7 @@ fn the_same_probe_runs_in_a_guest_under_the_settings_that_were_asked_for() {
 #[test]
 fn rows_that_are_sent_are_as_whole_as_rows_in_shared_memory() {
     let lab = Lab::new();
-    if lacks_guests("boards with and without shared memory") {
+    if lacks_guests(&lab, "boards with and without shared memory") {
         return;
     }
     let before = Left::now();
@@ -174,7 +174,7 @@ const CYCLES: u64 = 3000;
 #[test]
 fn every_row_that_a_killed_guest_had_counted_is_in_the_recording() {
     let lab = Lab::new();
-    if lacks_guests("a guest that is killed") {
+    if lacks_guests(&lab, "a guest that is killed") {
         return;
     }
     let kills = std::env::var("KIZAMI_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
@@ -214,7 +214,7 @@ fn every_row_that_a_killed_guest_had_counted_is_in_the_recording() {
 #[test]
 fn a_guest_that_does_not_come_up_costs_its_own_series() {
     let lab = Lab::new();
-    if lacks_guests("a guest that does not come up") {
+    if lacks_guests(&lab, "a guest that does not come up") {
         return;
     }
     let before = Left::now();
@@ -230,7 +230,7 @@ fn a_guest_that_does_not_come_up_costs_its_own_series() {
 
 #[test]
 fn nothing_of_a_guest_outlives_its_run() {
-    if lacks_guests("interrupts") {
+    if lacks_guests(&Lab::new(), "interrupts") {
         return;
     }
     for (signal, while_it_boots) in [(libc::SIGINT, false), (libc::SIGKILL, false), (libc::SIGINT, true)] {
@@ -258,7 +258,7 @@ fn nothing_of_a_guest_outlives_its_run() {
 /// The least time of a system call in each of two trials of a run, which boots a machine whose clock is its instructions.
 fn least_of_a_run() -> Option<[u64; 2]> {
     let lab = Lab::new();
-    if lacks_guests("a clock of instructions") {
+    if lacks_guests(&lab, "a clock of instructions") {
         return None;
     }
     // A thousand calls would last longer than a tick of 1 ms, so that none were without an interrupt.
@@ -297,7 +297,7 @@ const DISK: i32 = 6;
 #[test]
 fn files_are_on_a_disk_and_one_that_is_full_costs_its_own_series() {
     let lab = Lab::new();
-    if lacks_guests("a disk") {
+    if lacks_guests(&lab, "a disk") {
         return;
     }
     let before = Left::now();
@@ -344,10 +344,10 @@ fn files_are_on_a_disk_and_one_that_is_full_costs_its_own_series() {
 
 #[test]
 fn a_full_disk_of_the_host_under_that_of_a_guest_costs_its_own_series() {
-    if lacks_root("a full disk under that of a guest") || lacks_guests("a full disk under that of a guest") {
+    let lab = Lab::new();
+    if lacks_root("a full disk under that of a guest") || lacks_guests(&lab, "a full disk under that of a guest") {
         return;
     }
-    let lab = Lab::new();
     let before = Left::now();
     let disk = lab.path().join("disk");
     fs::create_dir(&disk).expect("a folder");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::harness::{Lab, Left, recorded, series_in, skipped, text, working_of};
+use crate::harness::{Lab, Left, recorded, series_in, skipped, text};
 
 /// The rows of a series by the names of its columns, without their units.
 fn rows(folder: &Path, workload: &str, environment: &str) -> Vec<BTreeMap<String, u64>> {
@@ -22,7 +22,7 @@ fn rows(folder: &Path, workload: &str, environment: &str) -> Vec<BTreeMap<String
 #[test]
 fn a_start_is_told_in_phases_and_what_it_takes_in_bytes() {
     let lab = Lab::new();
-    let layers = working_of("starts", &["bwrap", "runc", "docker", "qemu"]);
+    let layers = lab.working("starts", &["bwrap", "runc", "docker", "qemu"]);
     let mut all = [&["host"], layers.as_slice()].concat();
     match kizami_environments::find("beam").expect("it is in the list").available() {
         Ok(()) => all.push("beam"),

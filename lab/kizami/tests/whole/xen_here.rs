@@ -70,7 +70,7 @@ fn add(archive: &mut Archive, path: &str, file: &Path) {
 #[test]
 fn a_lab_in_the_first_domain_of_xen_creates_the_other() {
     let lab = Lab::with_probe(&programs().join(PROBE));
-    if lacks_xen("a lab in the first domain") || lacks_guests("a lab in Xen's first domain") {
+    if lacks_xen("a lab in the first domain") || lacks_guests(&lab, "a lab in Xen's first domain") {
         return;
     }
     // Images are kept by what made them: in an archive, that is as old as all files there.
