@@ -91,7 +91,7 @@ impl Engine for Cli {
     }
 
     fn starting(&self) -> f64 {
-        0.7
+        0.4
     }
 
     fn versions(&self) -> Vec<(String, String)> {

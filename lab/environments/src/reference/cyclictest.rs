@@ -1,7 +1,8 @@
 //! cyclictest (rt-tests): the wake-up latency of absolute periodic timers.
 //!
 //! It prints every value in nanoseconds (`-v -N`), so that nothing is rounded into a histogram. It skips missed
-//! periods, so only the mode `skip` is the same measurement. Its threads set their own policy, so the policy of the job
+//! periods, so only the mode `skip` is the same measurement, beside a thread that wakes every 10 ms: its main thread looks as often
+//! whether it is to end. Its threads set their own policy, so the policy of the job
 //! is among its arguments.
 
 use kizami_workloads::Params;
@@ -23,7 +24,7 @@ pub static CYCLICTEST: Tool = Tool {
 };
 
 fn limits(params: &Params) -> Result<(), String> {
-    only(params, &[("mode", &["skip"])])
+    only(params, &[("mode", &["skip"]), ("beside", &["10ms"])])
 }
 
 fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {

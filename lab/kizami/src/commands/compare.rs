@@ -32,6 +32,7 @@ pub fn compare(args: &cli::Compare, json: bool, style: &Style) -> Result<u8, Exi
         cli::Measure::Median => Measure::Median,
         cli::Measure::Mean => Measure::Mean,
         cli::Measure::P99 => Measure::P99,
+        cli::Measure::Min => Measure::Min,
         cli::Measure::Max => Measure::Max,
     };
     let compared = pairs.iter().map(|(x, y)| (x, y, of_pair(*x, *y, together, measure)));

@@ -49,7 +49,7 @@ fn a_recording_compared_with_its_copy_is_no_different() {
     lab.kizami(&["run", "empty", "--wait", "--trials", "5", "--set", "samples=1000"]).succeeded();
     let recording = lab.recording();
     let copy = lab.copy_of(&recording);
-    for measure in ["median", "mean", "p99", "max"] {
+    for measure in ["median", "mean", "p99", "min", "max"] {
         let args = ["compare", text(&recording), text(&copy), "--measure", measure];
         let compared = lab.kizami(&[&args[..], &["--json"]].concat()).succeeded().json();
         let comparison = &compared[0]["comparison"];

@@ -31,6 +31,9 @@ pub enum Measure {
     Mean,
     Median,
     P99,
+    /// What the path takes that nothing disturbed. Comparable where the trials have about as many samples.
+    Min,
+    /// As comparable as the least.
     Max,
 }
 
@@ -119,6 +122,7 @@ impl fmt::Display for Measure {
             Measure::Mean => "mean",
             Measure::Median => "median",
             Measure::P99 => "p99",
+            Measure::Min => "minimum",
             Measure::Max => "maximum",
         })
     }
@@ -225,6 +229,7 @@ impl Measure {
         match self {
             Measure::Mean if missing.beyond() > 0 => Err(beyond),
             Measure::Mean => Ok(shape.mean()),
+            Measure::Min => Ok(shape.min() as f64),
             Measure::Max => ranks.max.map(|max| max as f64).exactly().ok_or(beyond),
             Measure::Median => quantile(Quantile::MEDIAN),
             Measure::P99 if Quantile::P99.is_within(ranks.count) => quantile(Quantile::P99),
@@ -293,6 +298,26 @@ mod tests {
         let (a, b) = (trials(5, 10, 1000, 1e5), trials(6, 10, 1000, 3e5));
         assert_eq!(verdict(of(&a, &b, Measure::Max).unwrap()), Verdict::Lower);
         assert_eq!(of(&a[..4].to_vec(), &b, Measure::Max).unwrap().support, None);
+    }
+
+    /// The two threads of a core: whatever the other one does, all times of a start are half as long again, but for some.
+    #[test]
+    fn the_least_is_compared_where_most_of_a_start_is_disturbed() {
+        let disturbed = |seed: u64, path: u64| -> Trials {
+            let start = |trial: u64| {
+                let share = if (seed + trial).is_multiple_of(3) { 2 } else { 9 };
+                let noise = exponential(1000 * seed + trial, 2000, 0.05 * path as f64);
+                let other = |n: usize| if n % 10 < share { path / 2 } else { 0 };
+                noise.into_iter().enumerate().map(|(n, noise)| path + noise + other(n)).collect()
+            };
+            (0..15).map(start).collect()
+        };
+        let (a, b) = (disturbed(7, 1050), disturbed(8, 1000));
+        let in_turn = |measure| compare(&side(&a), &side(&b), Design::Rounds, measure).unwrap();
+        assert_eq!(verdict(in_turn(Measure::Median)), Verdict::NoDifferenceSupported);
+        let least = in_turn(Measure::Min);
+        assert_eq!(verdict(least), Verdict::Higher);
+        assert!(least.support.unwrap().interval.contains(1.05), "{least:?}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub static WORKLOAD: Workload = Workload {
     },
     seconds: |params| {
         let switches = params.number("samples") * params.number("laps") * params.number("processes");
-        switches as f64 * (4e-6 + params.number("working_set") as f64 * 0.1e-9)
+        switches as f64 * (2.5e-6 + params.number("working_set") as f64 * 0.1e-9)
     },
     linux: Some(run),
     beam: None,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use kizami_recording::Recorder;
@@ -52,6 +53,13 @@ pub static WORKLOAD: Workload = Workload {
             kind: Kind::time(0, 60_000_000_000),
             default: "500us",
         },
+        Param {
+            name: "beside",
+            about: "how often another thread of the process wakes meanwhile, an ordinary one; cyclictest's does every 10ms, and \
+                    a processor that was awake a moment ago wakes sooner. 0ns for none",
+            kind: Kind::time(0, 1_000_000_000),
+            default: "0ns",
+        },
         VIA,
     ],
     parts,
@@ -90,9 +98,11 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         _ => cpus::recorders(bench)?,
     };
     let parts: Vec<_> = jobs.iter().map(|(cpu, _)| cpu.map_or(String::new(), |cpu| format!("_cpu{cpu}"))).collect();
-    let woken = crew::run(bench, jobs, LEAD, |index, recorder, start, stop| {
-        let interval = interval + index as u64 * distance;
-        (start, interval, wake(via, recorder, start, interval, cycles, skip, stop))
+    let woken = beside(number("beside"), || {
+        crew::run(bench, jobs, LEAD, |index, recorder, start, stop| {
+            let interval = interval + index as u64 * distance;
+            (start, interval, wake(via, recorder, start, interval, cycles, skip, stop))
+        })
     })?;
     for (part, (start, interval, skipped)) in parts.iter().zip(woken) {
         let skipped = skipped.map_err(Failure::os(format!("sleep for {}", Quantity::Time.write(interval))))?;
@@ -104,6 +114,38 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Does `work`, and has another thread wake every `interval` meanwhile, unless that is 0. That one is ordinary whatever the policy of
+/// this one is: it changes how deep the processor sleeps, and not who runs.
+fn beside<T>(interval: u64, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    struct Over<'a>(&'a AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    if interval == 0 {
+        return work();
+    }
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let other = thread::Builder::new().name("beside".into()).spawn_scoped(scope, || {
+            sys::become_ordinary()?;
+            while !is_over.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_nanos(interval));
+            }
+            Ok(())
+        });
+        let other = other.map_err(Failure::os("start the thread that wakes beside"))?;
+        let over = Over(&is_over);
+        let done = work();
+        drop(over);
+        match other.join() {
+            Ok(woke) => woke.map_err(Failure::os("make the thread that wakes beside an ordinary one")).and(done),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// The loop itself; gives back how many periods were skipped.

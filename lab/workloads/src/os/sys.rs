@@ -133,6 +133,19 @@ pub fn write_all(via: Via, fd: RawFd, bytes: &[u8], stop: &AtomicBool) -> io::Re
     Ok(true)
 }
 
+/// Gives the calling thread the policy of an ordinary one.
+///
+/// # Errors
+/// Where the system refuses that.
+pub fn become_ordinary() -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the call reads a value of ours, and 0 is the calling thread.
+    match unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 fn timespec(ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
 }
