@@ -24,7 +24,8 @@ pub static CYCLICTEST: Tool = Tool {
 };
 
 fn limits(params: &Params) -> Result<(), String> {
-    only(params, &[("mode", &["skip"]), ("beside", &["10ms"])])
+    only(params, &[("mode", &["skip"])])?;
+    only(params, &[("beside", &["10ms"])]).map_err(|why| format!("{why}: its main thread wakes as often, and shortens its wake-ups"))
 }
 
 fn arguments(job: &Job, _: &std::path::Path, _: u16) -> Vec<String> {

@@ -154,7 +154,8 @@ pub(crate) fn only(params: &Params, allowed: &[(&str, &[&str])]) -> Result<(), S
     for (name, values) in allowed {
         let value = written.get(*name).map_or("", String::as_str);
         if !values.contains(&value) {
-            return Err(format!("{name} = {value:?} cannot be asked of it, only {}", values.join(", ")));
+            let asked: Vec<String> = values.iter().map(|value| format!("--set {name}={value}")).collect();
+            return Err(format!("{name} = {value:?} cannot be asked of it, only {}", asked.join(", ")));
         }
     }
     Ok(())
