@@ -199,6 +199,14 @@ pub static SETTINGS: &[Setting] = &[
         kind: Kind::Choice(&["on", "off"]),
     },
     Setting {
+        name: "init",
+        about: "Whether the first process of a container is another one, which waits for the work's program",
+        values: "on, as with docker --init and by itself in bwrap, or off, as by itself in runc, docker and podman",
+        scope: Scope::Container,
+        how: "bwrap --as-pid-1, elsewhere the probe as a parent of the probe, read back from /proc/PID/status",
+        kind: Kind::Choice(&["on", "off"]),
+    },
+    Setting {
         name: "cpu_limit",
         about: "How much time of processors a container may use, before the kernel stops it until the next 100 ms",
         values: "a number of processors such as 0.5",

@@ -30,7 +30,7 @@ impl Engine for Bwrap {
     }
 
     fn has(&self, setting: &str) -> bool {
-        setting == "files_on"
+        ["files_on", "init"].contains(&setting)
     }
 
     fn starting(&self) -> f64 {
@@ -47,6 +47,9 @@ impl Engine for Bwrap {
         let mut command = Command::new(locate::program(self.name(), self.package()).map_err(Error::Unusable)?);
         command.args(["--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]);
         command.arg("--unshare-cgroup-try");
+        if asked.init == Some(false) {
+            command.arg("--as-pid-1");
+        }
         // SAFETY: the call takes nothing and cannot fail.
         if unsafe { libc::geteuid() } != 0 {
             command.arg("--unshare-user");

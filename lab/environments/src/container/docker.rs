@@ -87,7 +87,7 @@ impl Engine for Cli {
     }
 
     fn has(&self, setting: &str) -> bool {
-        ["files_on", "seccomp", "cpu_limit", "cpuset", "memory_limit"].contains(&setting)
+        ["files_on", "seccomp", "init", "cpu_limit", "cpuset", "memory_limit"].contains(&setting)
     }
 
     fn starting(&self) -> f64 {
@@ -140,7 +140,7 @@ impl Engine for Cli {
         if let Some(microseconds) = asked.real_time.filter(|_| session.ours.is_some() || !self.daemon) {
             command.args(["--cpu-rt-runtime", &microseconds.to_string()]);
         }
-        command.arg(&image).arg(PROBE).args(asked.arguments);
+        command.arg(&image).args(asked.program());
         let remove = session.words(&["rm", "--force", asked.name]);
         Ok(Prepared { command, keep: Some(Keep { run: vec![remove], ..Keep::default() }) })
     }

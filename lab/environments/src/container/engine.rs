@@ -95,6 +95,8 @@ pub(super) struct Asked<'a> {
     pub capabilities: &'a [&'static str],
     /// Whether calls pass the filter of the engine; none says what the engine does by itself.
     pub seccomp: Option<bool>,
+    /// Whether the probe is a child of the container's first process, and not that; none says what the engine does by itself.
+    pub init: Option<bool>,
     /// Processors' worth of time.
     pub cpu_limit: Option<f64>,
     pub cpuset: Option<&'a str>,
@@ -104,6 +106,14 @@ pub(super) struct Asked<'a> {
     pub memory: Option<u64>,
     /// Microseconds of each second for threads with a real-time policy, where a group without them refuses one.
     pub real_time: Option<u64>,
+}
+
+impl Asked<'_> {
+    /// The program of the container and its arguments, where the engine makes that the first process.
+    pub(super) fn program(&self) -> impl Iterator<Item = &str> {
+        let init = (self.init == Some(true)).then_some("init");
+        [PROBE].into_iter().chain(init).chain(self.arguments.iter().copied())
+    }
 }
 
 /// The share of real time of a container: less than all, because several groups have one at the same time, and together they

@@ -14,6 +14,7 @@ pub(super) fn observed(process: u32, asked: &Settings) -> Vec<(String, Effective
     let mut found = vec![
         ("files_on", read("mountinfo").and_then(|table| files(&table))),
         ("seccomp", read("status").and_then(|status| seccomp(&status))),
+        ("init", read("status").and_then(|status| init(&status))),
     ];
     found.push((NETWORK, read("net/dev").map(|table| (veth::observed(&table).to_owned(), String::new()))));
     let limits = system::limits_of(&root, process);
@@ -61,6 +62,12 @@ fn seccomp(status: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Whether another process is the first of its namespace, by the number that it has there.
+fn init(status: &str) -> Result<(String, String), String> {
+    let numbers = field(status, "NSpid").ok_or("the kernel does not say which number it has there (NSpid)")?;
+    Ok((if numbers.split_whitespace().next_back() == Some("1") { "off" } else { "on" }.into(), String::new()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,5 +95,8 @@ mod tests {
         assert!(compared(None, read("on")).as_requested);
         assert_eq!(seccomp("Seccomp:\t2\nSeccomp_filters:\t1\n"), Ok(("on".into(), "filters in force: 1".into())));
         assert!(seccomp("").is_err());
+        assert_eq!(init("NSpid:\t4021\t1\n"), Ok(("off".into(), String::new())));
+        assert_eq!(init("NSpid:\t4021\t12\n"), Ok(("on".into(), String::new())));
+        assert!(init("Pid:\t1\n").is_err());
     }
 }

@@ -36,7 +36,7 @@ impl Engine for Runc {
     }
 
     fn has(&self, setting: &str) -> bool {
-        ["files_on", "cpu_limit", "cpuset", "cgroup_depth", "memory_limit"].contains(&setting)
+        ["files_on", "init", "cpu_limit", "cpuset", "cgroup_depth", "memory_limit"].contains(&setting)
     }
 
     fn starting(&self) -> f64 {
@@ -133,7 +133,7 @@ fn specification(asked: &Asked<'_>) -> Result<Value, Error> {
         resources["cpu"]["cpus"] = json!(cpus);
     }
     let namespaces = ["pid", "network", "ipc", "uts", "mount"].map(|kind| json!({ "type": kind }));
-    let arguments: Vec<_> = [PROBE].iter().chain(asked.arguments).collect();
+    let arguments: Vec<_> = asked.program().collect();
     Ok(json!({
         "ociVersion": "1.0.2",
         "process": {

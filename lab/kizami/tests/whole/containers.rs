@@ -31,8 +31,8 @@ fn the_same_probe_runs_in_every_container_that_works_here() {
     let engines = working(&lab, "the same probe");
     let before = Left::now();
     let all = [&["host"], engines.as_slice()].concat().join(",");
-    lab.kizami(&["run", "syscall", "--wait", "--environment", &all, "--trials", "1", "--set", "samples=2000"])
-        .succeeded();
+    let set = ["--set", "samples=2000", "--set", "init=default,on,off"];
+    lab.kizami(&[&["run", "syscall", "--wait", "--environment", &all, "--trials", "1"], &set[..]].concat()).succeeded();
     before.again();
     let recording = recorded(&lab.recording());
     let host = &of(&recording, "host")["trials"][0];
@@ -51,6 +51,15 @@ fn the_same_probe_runs_in_every_container_that_works_here() {
         assert!(may_have.iter().any(|place| found == place), "{engine}: {trial}");
         let filter = if ["docker", "podman"].contains(&engine) { "on" } else { "off" };
         assert_eq!(trial["effective"]["seccomp"]["value"], filter, "{engine}: {trial}");
+        let by_itself = if engine == "bwrap" { "on" } else { "off" };
+        let asked = series_in(&recording, engine);
+        assert_eq!(asked.len(), 3, "{engine}: {asked:?}");
+        for series in asked {
+            let trial = &series["trials"][0];
+            let expected = series["requested"]["init"].as_str().filter(|init| *init != "default").unwrap_or(by_itself);
+            assert_eq!(trial["outcome"], "complete", "{engine}: {series}");
+            assert_eq!(trial["effective"]["init"]["value"], expected, "{engine}: {series}");
+        }
     }
 }
 

@@ -2,13 +2,15 @@
 //!
 //! `kizami-probe` reads a request on its standard input, finds the arena for its samples as descriptor 3, and reports on
 //! its standard output. `kizami-probe connect SOCKET` has all three from a socket of the lab. `kizami-probe load NAME FOLDER`
-//! is a background load until its standard input ends, `kizami-probe partner ADDRESS` does the other half of network workloads for
+//! is a background load until its standard input ends, `kizami-probe init ARGUMENTS` the first process of a container, which
+//! waits for one with these arguments, `kizami-probe partner ADDRESS` does the other half of network workloads for
 //! probes elsewhere, `kizami-probe guest` is the agent in a virtual machine, `kizami-probe domain XL DOMAIN FILE` the monitor of a
 //! domain of the Xen that it runs on, and `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
 
 mod domain;
 mod facts;
 mod guest;
+mod init;
 mod keep;
 mod line;
 mod monitor;
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
             Ok(()) => return ExitCode::SUCCESS,
             Err(why) => return refuse(&why),
         },
+        ["init", rest @ ..] => return init::main(rest).unwrap_or_else(|why| refuse(&why)),
         ["load", name, folder] => load(name, Path::new(folder)),
         ["partner", address] => serve(address),
         ["--version"] => {
