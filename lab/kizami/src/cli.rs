@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use kizami_recording::folder::Requirement;
 use kizami_recording::quantity::Quantity;
+use kizami_studies::Size;
 
 /// How real-time is this machine? Measure it, and show it.
 #[derive(Debug, Parser)]
@@ -117,7 +118,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "ENVIRONMENT", value_delimiter = ',')]
     pub environment: Vec<String>,
 
-    /// Fresh starts of each workload
+    /// Fresh starts of each workload; no more than these, also where a comparison stays open
     #[arg(long, value_name = "N", value_parser = parse_trials)]
     pub trials: Option<usize>,
 
@@ -139,6 +140,12 @@ pub struct RunOptions {
 
     #[command(flatten)]
     pub required: Required,
+}
+
+impl RunOptions {
+    pub fn size(&self) -> Size {
+        if self.full { Size::Full } else { Size::Quick }
+    }
 }
 
 /// What wake-ups are held to.

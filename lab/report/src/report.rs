@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use kizami_recording::folder::{Loaded, Reader, Recording, Requirement, Series};
+use kizami_recording::folder::{Reader, Recording, Requirement, Series};
 use kizami_recording::stats::Options;
-use kizami_studies::{Judgement, Selector, Study};
+use kizami_studies::{Judgement, Study};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Analysis;
@@ -123,13 +123,10 @@ fn chapter(
     requirement: Option<Requirement>,
 ) -> Chapter {
     let deadline = requirement.map(|requirement| requirement.deadline);
-    let find = |selector: &Selector| -> Vec<Loaded<'_>> {
-        reader.series().filter(|loaded| selector.matches(loaded.series)).collect()
-    };
     let claim = |claim: &kizami_studies::Claim| Judged {
         says: claim.says.clone(),
         source: claim.source.clone(),
-        judgement: claim.judge(options, &find),
+        judgement: claim.judge_recorded(reader, options),
     };
     Chapter {
         name: study.name.clone(),

@@ -2,6 +2,7 @@
 
 use kizami_recording::folder::{Column, Unit};
 use kizami_recording::quantity::Quantity;
+use kizami_recording::stats::CONFIDENCE;
 use kizami_workloads::Machine;
 
 use crate::group::Group;
@@ -19,6 +20,8 @@ pub struct Claim {
     pub of: Selector,
     pub statistic: Statistic,
     pub expects: Expects,
+    /// How often a run looks whether a comparison is decided: at its end, and after each doubling of its rounds.
+    pub looks: usize,
 }
 
 /// The condition on the statistic. Limits are in the unit of the samples of one operation.
@@ -47,8 +50,8 @@ const WITHIN: f64 = 0.10;
 
 impl Claim {
     /// Reads a `[[claim]]` of the study `study`, whose groups are `groups`; without them, which series it is about is not
-    /// checked.
-    pub(crate) fn read(table: Table<'_, '_>, study: &str, groups: Option<&[Group]>) -> Option<Self> {
+    /// checked. A run looks at it so often.
+    pub(crate) fn read(table: Table<'_, '_>, study: &str, groups: Option<&[Group]>, looks: usize) -> Option<Self> {
         let keys = ["says", "source", "of", "statistic", "between", "below", "above", "near", "within", "times"];
         let table = table.only(&keys);
         let source = table.source;
@@ -114,7 +117,14 @@ impl Claim {
             of: of?.0,
             statistic: statistic?,
             expects: expects?,
+            looks,
         })
+    }
+
+    /// The confidence of the interval by which a comparison is judged. Whoever looks several times and stops at the first
+    /// answer is wrong as often as all looks together, so each has its part of the five in a hundred.
+    pub fn confidence(&self) -> f64 {
+        1.0 - (1.0 - CONFIDENCE) / self.looks as f64
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn loss_of(loaded: Loaded<'_>) -> Option<f64> {
     shares.get(shares.len() / 2).copied()
 }
 
-/// Compares that statistic of two series.
+/// Compares that statistic of two series, with an interval of that confidence.
 ///
 /// # Errors
 /// Why there is nothing to compare.
@@ -26,6 +26,7 @@ pub(crate) fn compared(
     a: Loaded<'_>,
     b: Loaded<'_>,
     options: &Options,
+    confidence: f64,
 ) -> Result<Comparison, String> {
     let figures = |side: Loaded<'_>| -> Result<Vec<f64>, String> {
         if statistic == Statistic::Loss {
@@ -33,7 +34,7 @@ pub(crate) fn compared(
         }
         side.trial_values().iter().map(|trial| figure(statistic, &**trial, options)).collect()
     };
-    compare_figures(&figures(a)?, &figures(b)?, a.design_with(&b)).map_err(|why| why.to_string())
+    compare_figures(&figures(a)?, &figures(b)?, a.design_with(&b), confidence).map_err(|why| why.to_string())
 }
 
 /// The statistic of one trial.

@@ -4,7 +4,7 @@
 //! with the one that agrees with it in every value that the other side does not name; where there is none, in every value that
 //! neither side names.
 //!
-//! - A comparison holds when the 95 % interval of the ratio lies below 1, or below the factor that the claim allows,
+//! - A comparison holds when the interval of the ratio ([`Claim::confidence`]: 95 % if it is looked at once) lies below 1, or below the factor that the claim allows,
 //!   and not because one figure is lower than another: two runs of the same job differ too.
 //! - `between` and `near` hold when the whole interval lies inside the limits, and do not when all of it lies outside. Where it
 //!   reaches across a limit, or is refused, the samples support neither answer: few samples are no proof that two are alike.
@@ -194,7 +194,7 @@ impl Claim {
             return not_measured(format!("one of the two has too few samples for the {}", self.statistic));
         };
         let mut shown = format!("{} {of_a} against {of_b}", self.statistic);
-        let comparison = match compared(self.statistic, one, other, options) {
+        let comparison = match compared(self.statistic, one, other, options, self.confidence()) {
             Ok(comparison) => comparison,
             Err(why) => {
                 shown.push_str(&format!("; {why}"));
@@ -221,12 +221,11 @@ impl Claim {
         };
         let interval = Interval { low: support.interval.low * scale, high: support.interval.high * scale };
         let (low, high) = (ratio(interval.low), ratio(interval.high));
+        let with_interval = format!("{} times ({} %: {low} to {high})", ratio(times), percent(self.confidence()));
         match support.method {
             Method::Counted => shown.push_str(&format!("; {} times", ratio(times))),
-            Method::Rounds => {
-                shown.push_str(&format!("; round by round {} times (95 %: {low} to {high})", ratio(times)))
-            }
-            Method::Trials => shown.push_str(&format!("; {} times (95 %: {low} to {high})", ratio(times))),
+            Method::Rounds => shown.push_str(&format!("; round by round {with_interval}")),
+            Method::Trials => shown.push_str(&format!("; {with_interval}")),
         }
         let mut figure = format!("{} ({low} to {high}", ratio(times));
         let verdict = match self.expects {
@@ -248,6 +247,12 @@ impl Claim {
         figure.push(')');
         Judgement { verdict, shown, figure }
     }
+}
+
+/// 95, or 98.3.
+fn percent(confidence: f64) -> String {
+    let text = format!("{:.1}", confidence * 100.0);
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
 /// How a figure of that statistic of `series` is shown.

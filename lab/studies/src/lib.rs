@@ -17,6 +17,7 @@ mod judge;
 mod limits;
 pub mod loss;
 mod names;
+mod open;
 mod plan;
 mod planned;
 mod problem;

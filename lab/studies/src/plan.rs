@@ -103,8 +103,25 @@ impl Plan {
             return Err(too_many_starts(starts, &jobs));
         }
         names::give(&mut jobs);
-        let order = order(&jobs, seed);
+        let order = order(&jobs, &vec![0; jobs.len()], seed);
         Ok(Self { studies: studies.iter().map(|s| s.name.clone()).collect(), seed, jobs, order })
+    }
+
+    /// Plans more rounds after all others: each job of a group in `rounds` gets as many as stand there, if it has not as many
+    /// yet. Gives how many starts that adds; none where the run would have more than can be recorded.
+    pub fn go_on(&mut self, rounds: &[(String, usize)]) -> usize {
+        let wanted = |job: &Planned| {
+            let of_its_groups = rounds.iter().filter(|(group, _)| job.asked_by.contains(group));
+            of_its_groups.map(|(_, trials)| *trials).fold(job.trials, usize::max)
+        };
+        let wanted: Vec<usize> = self.jobs.iter().map(wanted).collect();
+        if wanted.iter().fold(0, |sum: usize, trials| sum.saturating_add(*trials)) > MOST_STARTS {
+            return 0;
+        }
+        let (before, had) = (self.order.len(), self.jobs.iter().map(|job| job.trials).collect::<Vec<_>>());
+        self.jobs.iter_mut().zip(wanted).for_each(|(job, trials)| job.trials = trials);
+        self.order.extend(order(&self.jobs, &had, self.seed.wrapping_add(before as u64)));
+        self.order.len() - before
     }
 
     /// About how long all of it takes.
@@ -206,14 +223,15 @@ fn add(jobs: &mut Vec<Planned>, job: Job, trials: usize, asked_by: String, missi
 }
 
 /// What is compared stands in one group. Its jobs run one after the other, so that a machine that changes within half a
-/// minute changes between two comparisons and not between the two sides of one.
-fn order(jobs: &[Planned], seed: u64) -> Vec<Start> {
+/// minute changes between two comparisons and not between the two sides of one. Each job had so many trials before.
+fn order(jobs: &[Planned], had: &[usize], seed: u64) -> Vec<Start> {
     let mut random = fastrand::Rng::with_seed(seed);
     let most = jobs.iter().map(|job| job.trials).max().unwrap_or(0);
     let mut order = Vec::new();
     for trial in 0..most {
         let mut groups: Vec<(&str, Vec<Start>)> = Vec::new();
-        for (job, planned) in jobs.iter().enumerate().filter(|(_, job)| job.trials > trial) {
+        let starts = jobs.iter().enumerate().filter(|(job, planned)| (had[*job]..planned.trials).contains(&trial));
+        for (job, planned) in starts {
             let group = planned.asked_by.first().map_or("", String::as_str);
             match groups.iter_mut().find(|(name, _)| *name == group) {
                 Some((_, starts)) => starts.push(Start { job, trial }),

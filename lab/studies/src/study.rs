@@ -11,7 +11,7 @@ use toml::de::DeTable;
 
 use crate::claim::Claim;
 use crate::group::{Defaults, Group, is_plain};
-use crate::limits::MOST_STARTS;
+use crate::limits::{MOST_DOUBLINGS, MOST_STARTS};
 use crate::problem::{Problem, nearest};
 use crate::published::{self, Published};
 use crate::reach::Reach;
@@ -32,6 +32,8 @@ pub struct Study {
     pub about: String,
     /// What its wake-ups are held to, if anything.
     pub requirement: Option<Requirement>,
+    /// How often the rounds of groups whose comparisons are left open are doubled, at the most.
+    pub doublings: usize,
     pub groups: Vec<Group>,
     pub claims: Vec<Claim>,
     pub published: Vec<Published>,
@@ -126,6 +128,7 @@ impl Study {
             paper: String::new(),
             about: workload.about.to_owned(),
             requirement: None,
+            doublings: 0,
             groups: vec![Group::of(workload, environment, trials)],
             claims: Vec::new(),
             published: Vec::new(),
@@ -170,8 +173,9 @@ fn read(
     data: &dyn Fn(&str) -> Result<String, String>,
 ) -> Option<Study> {
     let table = Table::open(source, tree, "a study");
-    let table =
-        table.only(&["name", "title", "paper", "about", "published", "requirement", "quick", "full", "group", "claim"]);
+    let keys =
+        ["name", "title", "paper", "about", "published", "requirement", "doublings", "quick", "full", "group", "claim"];
+    let table = table.only(&keys);
     let name = table.required("name").filter(|name| is_plain(source, name));
     let title = table.required("title");
     let tables = table.tables("group");
@@ -195,7 +199,9 @@ fn read(
     // What is said about a group that is wrong itself would only be told as unknown.
     let known = source.is_fine().then_some(&groups[..]);
     let study = name.as_ref().map_or("", |name| &name.value);
-    let claims: Vec<_> = table.tables("claim").into_iter().filter_map(|t| Claim::read(t, study, known)).collect();
+    let doublings = table.count("doublings", 0, MOST_DOUBLINGS).map_or(0, |doublings| doublings.value);
+    let claims =
+        table.tables("claim").into_iter().filter_map(|t| Claim::read(t, study, known, 1 + doublings)).collect();
     let published = known.and_then(|groups| read_published(&table, data, study, groups));
     let (data, published) = published.unzip();
     let requirement = read_requirement(&table);
@@ -205,6 +211,7 @@ fn read(
         paper: table.string("paper").map(|p| p.value).unwrap_or_default(),
         about: table.string("about").map(|a| a.value).unwrap_or_default(),
         requirement,
+        doublings,
         groups,
         claims,
         published: published.unwrap_or_default(),

@@ -55,6 +55,22 @@ fn a_job_that_two_groups_ask_for_is_done_once_as_often_as_the_more_demanding_ask
 }
 
 #[test]
+fn a_group_that_goes_on_has_its_rounds_after_all_others_and_the_rest_stays_as_it_was() {
+    let mut plan = plan(Size::Quick, None, &[], 1).expect("a plan");
+    let before = plan.clone();
+    assert_eq!(plan.go_on(&[("s/b".to_owned(), 4), ("s/unknown".to_owned(), 9)]), (4 - 3) + (4 - 2));
+    assert_eq!(plan.order[..before.order.len()], before.order);
+    for (job, planned) in plan.jobs.iter().enumerate() {
+        let trials: Vec<_> = plan.order.iter().filter(|start| start.job == job).map(|start| start.trial).collect();
+        let of_b = planned.asked_by.contains(&"s/b".to_owned());
+        assert_eq!(planned.trials, if of_b { 4 } else { 3 });
+        assert_eq!(trials, (0..planned.trials).collect::<Vec<_>>(), "{planned:?}");
+    }
+    assert_eq!(plan.go_on(&[("s/b".to_owned(), 4)]), 0, "it has as many");
+    assert_eq!(plan.go_on(&[("s/b".to_owned(), 100_000)]), 0, "more than a run can have");
+}
+
+#[test]
 fn series_are_named_by_what_tells_them_apart_and_nothing_else() {
     let plan = plan(Size::Quick, None, &[], 1).expect("a plan");
     let expected = [

@@ -262,6 +262,57 @@ fn the_figures_of_a_comparison_are_not_taken_for_those_of_all_samples() {
     assert!(shown.starts_with("max 2.00 ms against 2.00 ms (medians of the starts); "), "{shown}");
 }
 
+/// Two comparisons, of which the samples decide one; each look has its part of what all of them may miss.
+#[test]
+fn what_stays_open_is_told_with_the_groups_that_more_rounds_would_take() {
+    let study = study(
+        r#"
+        name = "s"
+        title = "t"
+        doublings = 2
+        [quick]
+        trials = 15
+        [[group]]
+        id = "clear"
+        title = "t"
+        workloads = ["sleep"]
+        vary = { timer_slack = ["default", "1us"] }
+        [[group]]
+        id = "near"
+        title = "t"
+        workloads = ["wakeup"]
+        vary = { timer_slack = ["default", "1us"] }
+        [[claim]]
+        says = "decided"
+        of = { group = "clear", timer_slack = "1us" }
+        statistic = "median"
+        below = { group = "clear", timer_slack = "default" }
+        [[claim]]
+        says = "open"
+        of = { group = "near", timer_slack = "1us" }
+        statistic = "median"
+        below = { group = "near", timer_slack = "default" }
+        [[claim]]
+        says = "no comparison"
+        of = { group = "near", timer_slack = "1us" }
+        statistic = "median"
+        between = ["1ns", "2ns"]
+        "#,
+    );
+    let scratch = Scratch::new();
+    let reader = record(&study, &scratch, |series, trial| {
+        let less = series.workload == "sleep" && series.requested.contains_key("timer_slack");
+        let place = series.name.len() as u64;
+        around(if less { 50_000 } else { 60_000 }, 10_000, 50, 100 * trial as u64 + place)
+    });
+    let open = study.open(&reader, &Options::default());
+    assert_eq!(open.iter().map(|claim| claim.says.as_str()).collect::<Vec<_>>(), ["open"]);
+    assert_eq!(study.rounds_of(&open, Size::Quick, 2), [("s/near".to_owned(), 30)]);
+    let judged = judge(&study, &reader);
+    assert!(judged[0].shown.contains("(98.3 %: "), "{:?}", judged[0]);
+    assert_eq!(judged[0].verdict, Verdict::Holds, "{:?}", judged[0]);
+}
+
 #[test]
 fn few_starts_support_nothing_however_clear_it_looks() {
     for trials in [1, 4] {

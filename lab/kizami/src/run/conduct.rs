@@ -2,7 +2,8 @@
 //!
 //! The recording stays whole whatever happens to a trial. A trial that fails is recorded as failed, with its reason and
 //! the samples that it took, and the run goes on. An interrupt or a full disk ends the run, and everything measured
-//! until then is kept. Settings of the machine are changed through the guard, which restores them.
+//! until then is kept. Settings of the machine are changed through the guard, which restores them. When the plan is done, what it
+//! leaves open may add to it.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +13,7 @@ use kizami_recording::folder::{Column, Effective, Outcome, Series, State, Trial,
 use kizami_studies::{Plan, Planned, Start};
 use kizami_workloads::Part;
 
+use super::again::Looks;
 use super::available::title;
 use super::machine::MachineSettings;
 use super::progress::Progress;
@@ -44,9 +46,10 @@ impl Outcomes {
     }
 }
 
-/// Runs `plan` into `writer`. `machine` has the machine's settings; `interrupt` ends the run early.
+/// Runs `plan` into `writer`, and what `looks` adds to it. `machine` has the machine's settings; `interrupt` ends the run early.
 pub fn conduct(
-    plan: &Plan,
+    plan: &mut Plan,
+    looks: &mut Looks<'_>,
     writer: &mut Writer,
     machine: &mut MachineSettings<'_>,
     interrupt: &AtomicBool,
@@ -56,7 +59,16 @@ pub fn conduct(
     let series = declare(plan, writer);
     let mut failures = vec![0; plan.jobs.len()];
     let scratch = writer.folder().join(SCRATCH);
-    for &Start { job: index, trial } in &plan.order {
+    let mut next = 0;
+    loop {
+        let Some(&Start { job: index, trial }) = plan.order.get(next) else {
+            let Some(sentence) = looks.more(plan, writer.folder()) else { break };
+            progress.more(plan.order.len(), plan.order[next..].iter().map(|start| plan.jobs[start.job].seconds).sum());
+            progress.say(&format!("  {sentence}"));
+            writer.note(sentence);
+            continue;
+        };
+        next += 1;
         if interrupt.load(Ordering::Relaxed) {
             outcomes.interrupted = true;
             break;

@@ -1,5 +1,6 @@
 //! `kizami run`: from the user's request to a recording.
 
+mod again;
 mod available;
 mod conduct;
 mod interrupt;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use kizami_environments::{Environment, LOAD};
 use kizami_recording::folder::{Recording, Writer, what_to_do};
 use kizami_settings::{Guard, Root, Settings, guard, host};
-use kizami_studies::{Overrides, Plan, Planned, Size, Study};
+use kizami_studies::{Overrides, Plan, Planned, Study};
 use kizami_workloads::{Machine, Workload};
 use serde_json::json;
 
@@ -22,6 +23,7 @@ use crate::cli::{self, RunOptions};
 use crate::exit::{self, Exit};
 use crate::style::Style;
 use crate::{doctor, paths};
+use again::Looks;
 use conduct::Outcomes;
 use interrupt::Interrupt;
 use lock::{Lock, NoLock};
@@ -50,8 +52,9 @@ impl Ran {
 pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> Result<Option<Ran>, Exit> {
     let studies = studies(what, options)?;
     let (mut plan, mut unavailable) = plan(&studies, options)?;
+    let mut looks = Looks::new(&studies, options.size(), options.trials);
     if options.dry_run {
-        show_plan(&plan, json);
+        show_plan(&plan, looks.most(&plan).seconds(), json);
         return Ok(None);
     }
     let interrupt = Interrupt::listen().map_err(|e| Exit::failed(format!("could not listen for signals: {e}")))?;
@@ -89,7 +92,7 @@ pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> 
     let (mut guard, _) = Guard::engage(&root, &program, &Settings::default());
     let mut progress = Progress::new(plan.order.len(), plan.seconds());
     let mut machine = MachineSettings::new(&root, &mut guard);
-    let outcomes = conduct::conduct(&plan, &mut writer, &mut machine, interrupt.flag(), &mut progress);
+    let outcomes = conduct::conduct(&mut plan, &mut looks, &mut writer, &mut machine, interrupt.flag(), &mut progress);
     let took = progress.finish();
 
     if let Err(why) = guard.release() {
@@ -156,7 +159,7 @@ fn plan(studies: &[Study], options: &RunOptions) -> Result<(Plan, Vec<String>), 
         overrides.insert(LOAD.to_owned(), options.load.clone());
     }
     let machine = Machine { cpus: kizami_settings::cpus::allowed() };
-    let size = if options.full { Size::Full } else { Size::Quick };
+    let size = options.size();
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
     let mut plan = Plan::new(studies, size, options.trials, &overrides, seed, &machine).map_err(Exit::usage)?;
     let unavailable = available::keep_available(&mut plan, &Root::from_environment());
@@ -170,15 +173,19 @@ fn nothing_runs(unavailable: &[String]) -> Exit {
     Exit::failed(format!("nothing of it can run on this machine:\n{}", unavailable.join("\n")))
 }
 
-fn show_plan(plan: &Plan, json: bool) {
+/// Shows what would run, which takes `most` seconds where every comparison stays open.
+fn show_plan(plan: &Plan, most: f64, json: bool) {
     let text = if json {
         let job = |j: &Planned| json!({ "series": j.series, "trials": j.trials, "seconds": j.seconds });
         let jobs: Vec<_> = plan.jobs.iter().map(job).collect();
-        json!({ "jobs": jobs, "seed": plan.seed, "seconds": plan.seconds() }).to_string()
+        json!({ "jobs": jobs, "seed": plan.seed, "seconds": plan.seconds(), "most_seconds": most }).to_string()
     } else {
         let line = |j: &Planned| format!("{:>4} × {:>6.1} s  {}\n", j.trials, j.seconds, available::title(j));
         let lines: String = plan.jobs.iter().map(line).collect();
-        format!("{lines}{} trials, about {:.0} s", plan.order.len(), plan.seconds())
+        let seconds = plan.seconds();
+        let open =
+            if most > seconds { format!(", up to {most:.0} s where comparisons stay open") } else { String::new() };
+        format!("{lines}{} trials, about {seconds:.0} s{open}", plan.order.len())
     };
     // A reader that has seen enough (`| head`) is no failure.
     let _ = writeln!(std::io::stdout(), "{text}");
@@ -219,7 +226,7 @@ fn describe(plan: &Plan, what: &[String], options: &RunOptions, root: &Root) -> 
         kizami_version: env!("CARGO_PKG_VERSION").to_owned(),
         command: cli::as_given(),
         studies: what.to_vec(),
-        size: if options.full { "full" } else { "quick" }.to_owned(),
+        size: options.size().to_string(),
         started: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
         seed: plan.seed,
         requirement: options.required.requirement(),

@@ -45,6 +45,12 @@ impl Progress {
         }
     }
 
+    /// There are `trials` now, of which those that were added are expected to take `seconds`.
+    pub fn more(&mut self, trials: usize, seconds: f64) {
+        self.trials = trials;
+        self.expected += seconds;
+    }
+
     /// The next trial begins; it is expected to take `seconds`.
     pub fn begin(&mut self, what: &str, seconds: f64) {
         self.trial += 1;

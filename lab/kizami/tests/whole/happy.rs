@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::harness::{Lab, skipped, text};
+use crate::harness::{Lab, recorded, skipped, text};
 
 #[test]
 fn a_run_gives_a_recording_a_report_and_findings() {
@@ -180,4 +180,51 @@ fn samples_go_out_and_come_back_the_same() {
     let args = ["run", "nothing", "--wait", "--environment", "beam", "--set", "lang=erlang", "--set", "pause=0"];
     lab.kizami(&args).succeeded();
     assert_eq!(import("nerves", &export("nerves")), 100);
+}
+
+/// Three starts a side support no comparison, six do: the group that one is about goes on, and no other.
+#[test]
+fn a_comparison_that_stays_open_takes_more_rounds_unless_their_number_is_asked_for() {
+    let lab = Lab::new();
+    let text = r#"
+        name = "goes-on"
+        title = "Goes on"
+        doublings = 1
+        [quick]
+        trials = 3
+        [[group]]
+        id = "open"
+        title = "Open"
+        workloads = ["empty"]
+        vary = { samples = [1000, 1001] }
+        [[group]]
+        id = "other"
+        title = "Other"
+        workloads = ["empty"]
+        params = { samples = 1002 }
+        [[claim]]
+        says = "two that are alike"
+        of = { group = "open", samples = 1000 }
+        statistic = "median"
+        near = { group = "open", samples = 1001 }
+        within = 0.99
+    "#;
+    fs::write(lab.path().join("goes-on.toml"), text).expect("a study");
+    let planned = lab.kizami(&["run", "goes-on.toml", "--dry-run"]).succeeded().out;
+    assert!(planned.contains("9 trials, about ") && planned.contains(" where comparisons stay open"), "{planned}");
+    let trials = |folder: &str| -> Vec<usize> {
+        let recording = recorded(&lab.path().join(folder));
+        let series = recording["series"].as_array().expect("series").iter();
+        series.map(|series| series["trials"].as_array().expect("trials").len()).collect()
+    };
+    let bench = ["bench", "goes-on.toml", "--wait", "--out"];
+    let more = "two that are alike is not decided: 6 more trials for it";
+    let went_on = lab.kizami(&[&bench[..], &["more"]].concat()).says(&[more]).succeeded();
+    assert!(went_on.out.contains("round by round") && went_on.out.contains("(97.5 %: "), "{went_on}");
+    assert_eq!(trials("more"), [6, 6, 3]);
+    let notes = &recorded(&lab.path().join("more"))["notes"];
+    assert!(notes.as_array().expect("notes").iter().any(|note| note == more), "{notes}");
+    // Bounds that were not seen to hold end a bench with 5.
+    lab.kizami(&[&bench[..], &["asked", "--trials", "4"]].concat()).ended_with(5);
+    assert_eq!(trials("asked"), [4, 4, 4]);
 }

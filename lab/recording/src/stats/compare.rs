@@ -11,7 +11,7 @@
 //! however many samples they have: the ratio is then told without interval and verdict. What does not vary from start to start,
 //! such as instructions of an emulator, is compared as it is ([`Design::Counted`]).
 
-use super::interval::Interval;
+use super::interval::{CONFIDENCE, Interval};
 use super::quantile::Quantile;
 use super::rank_tests;
 use super::ranks::Ranks;
@@ -93,7 +93,7 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "std", derive(serde::Serialize))]
 pub struct Support {
-    /// The 95 % interval of the ratio.
+    /// The interval of the ratio.
     pub interval: Interval,
     pub method: Method,
     pub verdict: Verdict,
@@ -163,14 +163,14 @@ pub fn compare(
     measure: Measure,
 ) -> Result<Comparison, Incomparable> {
     let figures = |side: &[&dyn Samples]| side.iter().map(|t| measure.of(*t)).collect::<Result<Vec<f64>, _>>();
-    compare_figures(&figures(a)?, &figures(b)?, design)
+    compare_figures(&figures(a)?, &figures(b)?, design, CONFIDENCE)
 }
 
-/// Compares sides of whose trials the figures are known.
+/// Compares sides of whose trials the figures are known, with an interval of that confidence.
 ///
 /// # Errors
 /// Why there is no ratio.
-pub fn compare_figures(a: &[f64], b: &[f64], design: Design) -> Result<Comparison, Incomparable> {
+pub fn compare_figures(a: &[f64], b: &[f64], design: Design, confidence: f64) -> Result<Comparison, Incomparable> {
     if a.is_empty() || b.is_empty() {
         return Err(Incomparable::Empty);
     }
@@ -190,9 +190,9 @@ pub fn compare_figures(a: &[f64], b: &[f64], design: Design) -> Result<Compariso
         }
         Design::Rounds if a.len() == b.len() => {
             let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| a / b).collect();
-            (Method::Rounds, rank_tests::paired(&ratios))
+            (Method::Rounds, rank_tests::paired(&ratios, confidence))
         }
-        Design::Rounds | Design::Apart => (Method::Trials, rank_tests::unpaired(a, b)),
+        Design::Rounds | Design::Apart => (Method::Trials, rank_tests::unpaired(a, b, confidence)),
     };
     let support = Some(Support { interval, method, verdict: Verdict::of(interval) });
     Ok(Comparison { a: sides.0, b: sides.1, ratio, support, trials })

@@ -179,7 +179,7 @@ pub fn footer(report: &Report) -> String {
     let notes = if notes.is_empty() { notes } else { format!("<h3>{}</h3><ul>{notes}</ul>", noted(report)) };
     format!(
         "<footer><h2>About this run</h2>{notes}{}<p class=\"note\">Nothing is dropped as an outlier. {cost}AVG is the mean, VAR and STDEV divide by n − 1, \
-         quartiles are type 7, tail percentiles nearest rank; intervals are 95 % and follow the dependence of neighbouring \
+         quartiles are type 7, tail percentiles nearest rank; intervals are 95 %, unless a claim says otherwise, and follow the dependence of neighbouring \
          samples.</p></footer>",
         facts(&pairs)
     )
