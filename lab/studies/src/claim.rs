@@ -7,6 +7,7 @@ use kizami_workloads::Machine;
 
 use crate::group::Group;
 use crate::loss;
+use crate::planned::Planned;
 use crate::selector::Selector;
 use crate::tree::{At, Source, Table};
 use crate::words::{Size, Statistic, Word};
@@ -119,6 +120,15 @@ impl Claim {
             expects: expects?,
             looks,
         })
+    }
+
+    /// Whether a series of `planned` is on one of its sides.
+    pub fn is_about(&self, planned: &Planned) -> bool {
+        let selects = |selector: &Selector| {
+            let mut asked_by = planned.asked_by.iter().filter_map(|by| by.split_once('/'));
+            asked_by.any(|(study, group)| study == selector.study && selector.matches_job(group, &planned.job))
+        };
+        selects(&self.of) || self.expects.other().is_some_and(selects)
     }
 
     /// The confidence of the interval by which a comparison is judged. Whoever looks several times and stops at the first

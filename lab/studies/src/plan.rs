@@ -10,6 +10,7 @@ use kizami_environments::Job;
 use kizami_workloads::Machine;
 
 use crate::cell::Cell;
+use crate::claim::Claim;
 use crate::limits::{MOST_JOBS, MOST_STARTS};
 use crate::names;
 use crate::planned::Planned;
@@ -107,19 +108,21 @@ impl Plan {
         Ok(Self { studies: studies.iter().map(|s| s.name.clone()).collect(), seed, jobs, order })
     }
 
-    /// Plans more rounds after all others: each job of a group in `rounds` gets as many as stand there, if it has not as many
-    /// yet. Gives how many starts that adds; none where the run would have more than can be recorded.
-    pub fn go_on(&mut self, rounds: &[(String, usize)]) -> usize {
-        let wanted = |job: &Planned| {
-            let of_its_groups = rounds.iter().filter(|(group, _)| job.asked_by.contains(group));
-            of_its_groups.map(|(_, trials)| *trials).fold(job.trials, usize::max)
-        };
-        let wanted: Vec<usize> = self.jobs.iter().map(wanted).collect();
+    /// Plans more rounds after all others: twice those that both sides of each of `claims` have. Gives how many starts that adds;
+    /// none where the run would have more than can be recorded.
+    pub fn go_on(&mut self, claims: &[&Claim]) -> usize {
+        let had: Vec<usize> = self.jobs.iter().map(|job| job.trials).collect();
+        let mut wanted = had.clone();
+        for claim in claims {
+            let sides = || self.jobs.iter().enumerate().filter(|(_, planned)| claim.is_about(planned));
+            let rounds = sides().map(|(_, planned)| planned.trials).min().unwrap_or(0);
+            sides().for_each(|(job, _)| wanted[job] = wanted[job].max(rounds.saturating_mul(2)));
+        }
         if wanted.iter().fold(0, |sum: usize, trials| sum.saturating_add(*trials)) > MOST_STARTS {
             return 0;
         }
-        let (before, had) = (self.order.len(), self.jobs.iter().map(|job| job.trials).collect::<Vec<_>>());
         self.jobs.iter_mut().zip(wanted).for_each(|(job, trials)| job.trials = trials);
+        let before = self.order.len();
         self.order.extend(order(&self.jobs, &had, self.seed.wrapping_add(before as u64)));
         self.order.len() - before
     }

@@ -32,7 +32,7 @@ pub struct Study {
     pub about: String,
     /// What its wake-ups are held to, if anything.
     pub requirement: Option<Requirement>,
-    /// How often the rounds of groups whose comparisons are left open are doubled, at the most.
+    /// How often the rounds of comparisons that are left open are doubled, at the most.
     pub doublings: usize,
     pub groups: Vec<Group>,
     pub claims: Vec<Claim>,

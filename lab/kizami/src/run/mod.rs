@@ -52,7 +52,7 @@ impl Ran {
 pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> Result<Option<Ran>, Exit> {
     let studies = studies(what, options)?;
     let (mut plan, mut unavailable) = plan(&studies, options)?;
-    let mut looks = Looks::new(&studies, options.size(), options.trials);
+    let mut looks = Looks::new(&studies, options.trials);
     if options.dry_run {
         show_plan(&plan, looks.most(&plan).seconds(), json);
         return Ok(None);

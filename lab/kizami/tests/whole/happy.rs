@@ -182,7 +182,7 @@ fn samples_go_out_and_come_back_the_same() {
     assert_eq!(import("nerves", &export("nerves")), 100);
 }
 
-/// Three starts a side support no comparison, six do: the group that one is about goes on, and no other.
+/// Three starts a side support no comparison, six do: what it is about goes on, and nothing else.
 #[test]
 fn a_comparison_that_stays_open_takes_more_rounds_unless_their_number_is_asked_for() {
     let lab = Lab::new();

@@ -120,15 +120,14 @@ impl<'a> Loaded<'a> {
     }
 
     /// How the trials of this series and of `other`, of the same recording, relate: the order interleaves trials, so
-    /// those with the same number ran in the same round, unless one of them is missing. What an emulator counts does not vary.
+    /// those with the same number ran in the same round, unless one of them failed. What an emulator counts does not vary.
     pub fn design_with(&self, other: &Loaded<'_>) -> Design {
         if self.series.is_exact() && other.series.is_exact() {
             return Design::Counted;
         }
         let whole =
             |series: &Series| series.trials.iter().all(|t| t.outcome == Outcome::Complete && t.rows > t.cold_rows);
-        let same = self.series.trials.len() == other.series.trials.len();
-        if same && whole(self.series) && whole(other.series) { Design::Rounds } else { Design::Apart }
+        if whole(self.series) && whole(other.series) { Design::Rounds } else { Design::Apart }
     }
 
     /// Time and bytes of every row, by trial.

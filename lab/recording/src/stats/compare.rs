@@ -188,11 +188,12 @@ pub fn compare_figures(a: &[f64], b: &[f64], design: Design, confidence: f64) ->
             let ratio = sides.0 / sides.1;
             return Ok(Comparison { a: sides.0, b: sides.1, ratio, support: None, trials });
         }
-        Design::Rounds if a.len() == b.len() => {
+        // Where a side had more rounds, those that both have.
+        Design::Rounds => {
             let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| a / b).collect();
             (Method::Rounds, rank_tests::paired(&ratios, confidence))
         }
-        Design::Rounds | Design::Apart => (Method::Trials, rank_tests::unpaired(a, b, confidence)),
+        Design::Apart => (Method::Trials, rank_tests::unpaired(a, b, confidence)),
     };
     let support = Some(Support { interval, method, verdict: Verdict::of(interval) });
     Ok(Comparison { a: sides.0, b: sides.1, ratio, support, trials })
