@@ -35,6 +35,16 @@ fn study(text: &str) -> Study {
 
 /// A recording of the study's plan in which the trial `trial` of a series has the samples that `samples` gives it.
 fn record(study: &Study, scratch: &Scratch, samples: impl Fn(&Series, usize) -> Vec<u64>) -> Reader {
+    record_at(study, scratch, samples, |_, _| String::new())
+}
+
+/// The same, with the time at which each trial began.
+fn record_at(
+    study: &Study,
+    scratch: &Scratch,
+    samples: impl Fn(&Series, usize) -> Vec<u64>,
+    began: impl Fn(&Series, usize) -> String,
+) -> Reader {
     let machine = Machine { cpus: vec![0] };
     let plan =
         Plan::new(std::slice::from_ref(study), Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan");
@@ -59,7 +69,7 @@ fn record(study: &Study, scratch: &Scratch, samples: impl Fn(&Series, usize) -> 
             };
             let index = writer.add_series(series.clone());
             for trial in 0..planned.trials {
-                writer.begin_trial(&[index], &[part.rows], "").expect("a trial");
+                writer.begin_trial(&[index], &[part.rows], &began(&series, trial)).expect("a trial");
                 let first = samples(&series, trial);
                 let rows: Vec<u64> =
                     first.iter().flat_map(|s| (0..part.columns.len()).map(move |c| s * u64::from(c == 0))).collect();
@@ -310,6 +320,42 @@ fn what_stays_open_is_a_comparison_that_is_not_decided() {
     let judged = judge(&study, &reader);
     assert!(judged[0].shown.contains("(98.3 %: "), "{:?}", judged[0]);
     assert_eq!(judged[0].verdict, Verdict::Holds, "{:?}", judged[0]);
+}
+
+/// A machine that slows down by half from round to round, and two that are alike on it.
+#[test]
+fn what_did_not_run_in_turn_is_not_compared_round_by_round() {
+    let study = study(
+        r#"
+        name = "s"
+        title = "t"
+        [quick]
+        trials = 6
+        [[group]]
+        id = "g"
+        title = "t"
+        workloads = ["sleep"]
+        vary = { timer_slack = ["default", "1us"] }
+        [[claim]]
+        says = "alike"
+        of = { group = "g", timer_slack = "1us" }
+        statistic = "median"
+        near = { group = "g", timer_slack = "default" }
+        "#,
+    );
+    let judged = |apart: usize| {
+        let later = |series: &Series| if series.requested.contains_key("timer_slack") { apart } else { 0 };
+        let scratch = Scratch::new();
+        let samples = |_: &Series, trial: usize| around(50_000 + 25_000 * trial as u64, 100, 50, trial as u64);
+        let began = |series: &Series, trial: usize| format!("2026-11-28T10:{:02}:00.000Z", trial + later(series));
+        let reader = record_at(&study, &scratch, samples, began);
+        judge(&study, &reader).remove(0)
+    };
+    let in_turn = judged(0);
+    assert!(in_turn.verdict == Verdict::Holds && in_turn.shown.contains("round by round"), "{in_turn:?}");
+    let one_after_the_other = judged(6);
+    assert_eq!(one_after_the_other.verdict, Verdict::NotSupported, "{one_after_the_other:?}");
+    assert!(!one_after_the_other.shown.contains("round by round"), "{one_after_the_other:?}");
 }
 
 #[test]

@@ -120,14 +120,20 @@ impl<'a> Loaded<'a> {
     }
 
     /// How the trials of this series and of `other`, of the same recording, relate: the order interleaves trials, so
-    /// those with the same number ran in the same round, unless one of them failed. What an emulator counts does not vary.
+    /// those with the same number ran in the same round, unless one of them failed or one side went on without the other. What an
+    /// emulator counts does not vary.
     pub fn design_with(&self, other: &Loaded<'_>) -> Design {
         if self.series.is_exact() && other.series.is_exact() {
             return Design::Counted;
         }
         let whole =
             |series: &Series| series.trials.iter().all(|t| t.outcome == Outcome::Complete && t.rows > t.cold_rows);
-        if whole(self.series) && whole(other.series) { Design::Rounds } else { Design::Apart }
+        let rounds = || self.series.trials.iter().zip(&other.series.trials);
+        let in_turn = rounds().zip(rounds().skip(1)).all(|((a, b), (next_a, next_b))| {
+            // Times of one format, which are ordered as their texts are.
+            a.started.as_str().max(&b.started) <= next_a.started.as_str().min(&next_b.started)
+        });
+        if in_turn && whole(self.series) && whole(other.series) { Design::Rounds } else { Design::Apart }
     }
 
     /// Time and bytes of every row, by trial.
