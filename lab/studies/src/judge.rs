@@ -4,7 +4,8 @@
 //! with the one that agrees with it in every value that the other side does not name; where there is none, in every value that
 //! neither side names.
 //!
-//! - A comparison holds when the interval of the ratio ([`Claim::confidence`]: 95 % if it is looked at once) lies below 1, or below the factor that the claim allows,
+//! - A comparison holds when the interval of the ratio ([`Claim::confidence`]: 95 % if it is looked at once) lies below 1,
+//!   or below the factor that the claim allows,
 //!   and not because one figure is lower than another: two runs of the same job differ too.
 //! - `between` and `near` hold when the whole interval lies inside the limits, and do not when all of it lies outside. Where it
 //!   reaches across a limit, or is refused, the samples support neither answer: few samples are no proof that two are alike.

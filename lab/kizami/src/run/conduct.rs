@@ -13,8 +13,8 @@ use kizami_recording::folder::{Column, Effective, Outcome, Series, State, Trial,
 use kizami_studies::{Plan, Planned, Start};
 use kizami_workloads::Part;
 
-use super::again::Looks;
 use super::available::title;
+use super::looks::Looks;
 use super::machine::MachineSettings;
 use super::progress::Progress;
 use crate::paths::SCRATCH;

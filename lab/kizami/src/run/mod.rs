@@ -1,10 +1,10 @@
 //! `kizami run`: from the user's request to a recording.
 
-mod again;
 mod available;
 mod conduct;
 mod interrupt;
 mod lock;
+mod looks;
 mod machine;
 mod progress;
 
@@ -23,10 +23,10 @@ use crate::cli::{self, RunOptions};
 use crate::exit::{self, Exit};
 use crate::style::Style;
 use crate::{doctor, paths};
-use again::Looks;
 use conduct::Outcomes;
 use interrupt::Interrupt;
 use lock::{Lock, NoLock};
+use looks::Looks;
 use machine::MachineSettings;
 use progress::Progress;
 
