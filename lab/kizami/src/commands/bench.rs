@@ -1,4 +1,4 @@
-//! `kizami bench NAME`: runs a study, and judges its claims.
+//! `kizami bench NAME`: runs a study until its claims are decided, as far as it says, and judges them.
 //!
 //! The command ends with one line that has the decisive figures and their bounds, and fails unless every bound was seen to hold.
 
@@ -11,12 +11,12 @@ use super::recorded::write_report;
 use crate::cli::RunOptions;
 use crate::exit::{self, Exit};
 use crate::paths;
-use crate::run;
+use crate::run::{self, Rounds};
 use crate::style::Style;
 use kizami_report::text::{self, Look};
 
 pub fn bench(name: &str, options: &RunOptions, json: bool, style: &Style) -> Result<u8, Exit> {
-    let Some(ran) = run::run(&[name.to_owned()], options, json, style)? else { return Ok(0) };
+    let Some(ran) = run::run(&[name.to_owned()], options, Rounds::UntilDecided, json, style)? else { return Ok(0) };
     let written = write_report(&ran, style)?;
     let report = &written.report;
     let line = last_line(name, report);

@@ -8,11 +8,11 @@ use super::recorded::{decisions_json, write_report};
 use crate::cli::RunOptions;
 use crate::exit::Exit;
 use crate::paths;
-use crate::run;
+use crate::run::{self, Rounds};
 use crate::style::Style;
 
 pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> Result<u8, Exit> {
-    let Some(ran) = run::run(what, options, json, style)? else { return Ok(0) };
+    let Some(ran) = run::run(what, options, Rounds::Planned, json, style)? else { return Ok(0) };
     let written = write_report(&ran, style)?;
     let report = &written.report;
     if json {

@@ -1,7 +1,7 @@
 //! More rounds for comparisons that those of the plan leave open.
 //!
 //! A machine that others share decides a difference of a few per cent in ten rounds on one day and in a hundred on another. So a
-//! study may say how often its open comparisons are looked at again, each time after as many rounds more as there were. What each
+//! study may say how often a bench looks at its open comparisons again, each time after as many rounds more as there were. What each
 //! look may miss is its part of five in a hundred ([`Claim::confidence`](kizami_studies::Claim::confidence)), so that several
 //! looks are wrong no more often than one.
 
@@ -10,6 +10,15 @@ use std::path::Path;
 use kizami_recording::folder::Reader;
 use kizami_recording::stats::Options;
 use kizami_studies::{Claim, Plan, Study};
+
+/// How many rounds a run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rounds {
+    /// Those of its plan.
+    Planned,
+    /// More of what its studies compare, while that stays open.
+    UntilDecided,
+}
 
 /// More names of claims than this are counted.
 const NAMED: usize = 3;
@@ -23,9 +32,10 @@ pub struct Looks<'a> {
 }
 
 impl<'a> Looks<'a> {
-    /// At the comparisons of `studies`. Whoever says how many trials there are gets these, and no look: `trials`.
-    pub fn new(studies: &'a [Study], trials: Option<usize>) -> Self {
-        Self { studies: if trials.is_some() { &[] } else { studies }, looked: 0 }
+    /// At the comparisons of `studies`, where `rounds` go on. Whoever says how many trials there are gets these, and no look: `trials`.
+    pub fn new(studies: &'a [Study], rounds: Rounds, trials: Option<usize>) -> Self {
+        let looks = rounds == Rounds::UntilDecided && trials.is_none();
+        Self { studies: if looks { studies } else { &[] }, looked: 0 }
     }
 
     /// Plans more rounds for what the recording in `folder` leaves open; says for which claims. `None` where nothing is open, or

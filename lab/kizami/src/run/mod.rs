@@ -27,6 +27,7 @@ use conduct::Outcomes;
 use interrupt::Interrupt;
 use lock::{Lock, NoLock};
 use looks::Looks;
+pub use looks::Rounds;
 use machine::MachineSettings;
 use progress::Progress;
 
@@ -48,11 +49,17 @@ impl Ran {
     }
 }
 
-/// Measures `what`, as `options` say. `None` when it was only to show what would run.
-pub fn run(what: &[String], options: &RunOptions, json: bool, style: &Style) -> Result<Option<Ran>, Exit> {
+/// Measures `what` in so many `rounds`, as `options` say. `None` when it was only to show what would run.
+pub fn run(
+    what: &[String],
+    options: &RunOptions,
+    rounds: Rounds,
+    json: bool,
+    style: &Style,
+) -> Result<Option<Ran>, Exit> {
     let studies = studies(what, options)?;
     let (mut plan, mut unavailable) = plan(&studies, options)?;
-    let mut looks = Looks::new(&studies, options.trials);
+    let mut looks = Looks::new(&studies, rounds, options.trials);
     if options.dry_run {
         show_plan(&plan, looks.most(&plan).seconds(), json);
         return Ok(None);

@@ -184,7 +184,7 @@ fn samples_go_out_and_come_back_the_same() {
 
 /// Three starts a side support no comparison, six do: what it is about goes on, and nothing else.
 #[test]
-fn a_comparison_that_stays_open_takes_more_rounds_unless_their_number_is_asked_for() {
+fn a_comparison_that_stays_open_takes_more_rounds_of_a_bench_unless_their_number_is_asked_for() {
     let lab = Lab::new();
     let text = r#"
         name = "goes-on"
@@ -210,8 +210,10 @@ fn a_comparison_that_stays_open_takes_more_rounds_unless_their_number_is_asked_f
         within = 0.99
     "#;
     fs::write(lab.path().join("goes-on.toml"), text).expect("a study");
-    let planned = lab.kizami(&["run", "goes-on.toml", "--dry-run"]).succeeded().out;
-    assert!(planned.contains("9 trials, about ") && planned.contains(" where comparisons stay open"), "{planned}");
+    let planned = |command: &str| lab.kizami(&[command, "goes-on.toml", "--dry-run"]).succeeded().out;
+    let (run, bench) = (planned("run"), planned("bench"));
+    assert!(bench.contains("9 trials, about ") && bench.contains(" where comparisons stay open"), "{bench}");
+    assert!(run.contains("9 trials, about ") && !run.contains("open"), "{run}");
     let trials = |folder: &str| -> Vec<usize> {
         let recording = recorded(&lab.path().join(folder));
         let series = recording["series"].as_array().expect("series").iter();
@@ -224,6 +226,9 @@ fn a_comparison_that_stays_open_takes_more_rounds_unless_their_number_is_asked_f
     assert_eq!(trials("more"), [6, 6, 3]);
     let notes = &recorded(&lab.path().join("more"))["notes"];
     assert!(notes.as_array().expect("notes").iter().any(|note| note == more), "{notes}");
+    // A run has the rounds of its plan, however open they leave a comparison.
+    lab.kizami(&["run", "goes-on.toml", "--wait", "--out", "planned"]).succeeded();
+    assert_eq!(trials("planned"), [3, 3, 3]);
     // Bounds that were not seen to hold end a bench with 5.
     lab.kizami(&[&bench[..], &["asked", "--trials", "4"]].concat()).ended_with(5);
     assert_eq!(trials("asked"), [4, 4, 4]);
