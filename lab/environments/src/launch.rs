@@ -140,7 +140,7 @@ fn start_as(
         thread::spawn(move || keep_end(stream, &kept));
     }
     let stdin = child.stdin.take();
-    let running = Box::new(Group { child, stderr, engine, ended: false });
+    let running = Box::new(Group { child, stderr, engine, ended: false, killed: false });
     let mut started = Started::of(reports, running);
     started.stdin = stdin;
     Ok(started)
@@ -247,6 +247,8 @@ struct Group {
     engine: bool,
     /// Nothing of it runs any more, and its process number may be another's.
     ended: bool,
+    /// It had not ended when its time was over.
+    killed: bool,
 }
 
 impl Running for Group {
@@ -268,10 +270,12 @@ impl Running for Group {
             thread::sleep(Duration::from_millis(1));
         }
         if !self.ended {
+            self.killed = !has_ended(self.child.id());
             self.signal(libc::SIGKILL);
             self.ended = true;
         }
         match self.child.wait() {
+            Ok(status) if self.killed && status.signal() == Some(libc::SIGKILL) => "did not end, and was killed".into(),
             // A program that starts another ends with 128 and the number of the signal that ended the other.
             Ok(status) => match status.code() {
                 Some(code @ 129..=192) if self.engine => ending(ExitStatus::from_raw(code - 128)),
@@ -297,4 +301,26 @@ fn has_ended(pid: u32) -> bool {
     };
     // SAFETY: the kernel wrote the part of a child, or all is still zero, which is a process number as well.
     got != 0 || unsafe { info.si_pid() } != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_kills_a_child_is_told_apart() {
+        let ended = |script: &str, grace: Duration| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            let mut child = start(command, &[], Box::new(|_, _| {}), || {}).expect("it starts");
+            // How it ended stays the same however often that is asked.
+            let (first, again) = (child.end(grace), child.end(Duration::ZERO));
+            assert_eq!(first, again);
+            first
+        };
+        let long = Duration::from_secs(60);
+        assert_eq!(ended("exit 3", long), "ended with exit status 3");
+        assert!(ended("kill -9 $$", long).contains("signal 9"));
+        assert_eq!(ended("sleep 60", Duration::ZERO), "did not end, and was killed");
+    }
 }

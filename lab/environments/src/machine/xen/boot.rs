@@ -30,8 +30,6 @@ pub(super) const PROGRAM: &str = "qemu-system-x86_64";
 pub(super) const PACKAGE: &str = "qemu-system-x86";
 /// How long dom0 may take to come up, emulated, on a machine that does other things too.
 const DOM0_PATIENCE: Duration = Duration::from_secs(150);
-/// The same for the domain that it creates: two programs of a second each, a kernel, and what Xen's tools wait for.
-const DOMU_PATIENCE: Duration = Duration::from_secs(120);
 /// The memory for the samples of dom0. A trial that needs more sends its rows.
 pub(super) const REGION: u64 = 64 << 20;
 /// Mebibytes of the domains, and of the machine: Xen needs some for itself.
@@ -113,7 +111,7 @@ impl Machine {
                 disk: disk::wanted(&self.asked).then(|| HANDED_ON.to_owned()),
             });
             dom0.lock().start_domain(&session, &asked)?;
-            let hello = session.boot(DOMU_PATIENCE, interrupt, |_| None)?;
+            let hello = session.boot(domain::PATIENCE, interrupt, |_| None)?;
             session.pause()?;
             self.domu = Some(Domain::up(session, hello, &self.asked, DISKS[1]));
         }

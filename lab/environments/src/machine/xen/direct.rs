@@ -7,7 +7,6 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use kizami_protocol::{Domain as Created, Keep};
 use kizami_settings::Settings;
@@ -25,8 +24,6 @@ use crate::locate::{self, LINUX_PROBE};
 
 pub(super) const TOOL: &str = "xl";
 pub(super) const PACKAGE: &str = "xen-utils-common";
-/// How long the domain may take to come up.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// What stands before a phase on the monitor's standard error.
 const PHASE: &str = "phase: ";
 
@@ -89,7 +86,7 @@ pub(super) fn boot(
     let mut session = Session::new(&monitor, port)?;
     session.monitor().keep(keeper);
     let runs = session.begin();
-    let hello = session.boot(PATIENCE, interrupt, phase_of)?;
+    let hello = session.boot(domain::PATIENCE, interrupt, phase_of)?;
     session.pause()?;
     Ok((Domain::up(session, hello, asked, ""), runs, vec![guest.kernel, guest.initramfs]))
 }

@@ -1,6 +1,7 @@
 //! A domain in which probes are started, whoever created it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use kizami_recording::folder::Effective;
 use kizami_settings::Settings;
@@ -10,6 +11,9 @@ use super::super::disk;
 use super::super::session::{Hello, Session};
 use crate::environment::FILES_ON;
 
+/// How long the domain that is created may take to come up, on a machine that is emulated and does other things too: two
+/// programs of a second each, a kernel, and what Xen's tools wait for.
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 /// Mebibytes of the other domain.
 pub(super) const MEMORY: u64 = 512;
 
