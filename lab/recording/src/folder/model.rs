@@ -58,7 +58,7 @@ pub struct Recording {
     pub host: BTreeMap<String, String>,
     /// Versions of the programs that took part.
     pub tools: BTreeMap<String, String>,
-    /// What could not be done, and why; one sentence each.
+    /// What could not be done, and why, and for what a run went on beyond its plan; one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
     /// What wake-ups are held to, where the run was asked to decide it.

@@ -61,7 +61,7 @@ impl Writer {
         self.recording.series.len() - 1
     }
 
-    /// Adds a sentence about what could not be done. The same sentence is kept once.
+    /// Adds a sentence about what could not be done, or for what a run goes on. The same sentence is kept once.
     pub fn note(&mut self, note: impl Into<String>) {
         let note = note.into();
         if !self.recording.notes.contains(&note) {

@@ -162,7 +162,7 @@ pub fn facts(pairs: &[(String, String)]) -> String {
 
 /// What the notes of a recording are about.
 fn noted(report: &Report) -> &'static str {
-    if report.is_imported() { "What is known less exactly" } else { "What could not be done" }
+    if report.is_imported() { "What is known less exactly" } else { "What could not be done, and what went on" }
 }
 
 pub fn footer(report: &Report) -> String {
