@@ -119,7 +119,7 @@ impl Environment for Beam {
             let library = locate::ours(NATIVE).map_err(Error::Unusable)?;
             command.arg(format!("nif={}", library.with_extension("").display()));
         }
-        let prepared = process::InChild::new(&asked).joining(place.cgroup);
+        let prepared = process::InChild::new(&asked).joining(place.cgroups);
         let in_child = move || {
             prepared.apply();
             erlang::reports_on_three();

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use kizami_protocol::{Arena, PartSize};
@@ -24,6 +24,9 @@ pub const NO_LOAD: &str = "none";
 
 /// The setting that says where files lie, in environments that have a choice.
 pub(crate) const FILES_ON: &str = "files_on";
+/// Settings that control groups are made for.
+pub(crate) const MEMORY_LIMIT: &str = "memory_limit";
+pub(crate) const CGROUP_DEPTH: &str = "cgroup_depth";
 
 /// A kind of place in which probes run.
 pub trait Environment: Sync {
@@ -93,9 +96,9 @@ pub trait Environment: Sync {
         host.clone()
     }
 
-    /// Whether it limits memory by itself; otherwise the probe joins a control group that the lab makes.
-    fn limits_memory(&self) -> bool {
-        false
+    /// The settings for which the probe joins control groups that the lab makes. Of others that it has it makes them itself.
+    fn joins_groups_for(&self) -> &'static [&'static str] {
+        &[MEMORY_LIMIT]
     }
 
     /// Seconds that starting and ending a probe takes, about.
@@ -149,8 +152,8 @@ pub struct Place<'a> {
     pub arena: &'a Arena,
     /// An empty folder of this trial.
     pub scratch: &'a Path,
-    /// A control group for the probe to join, where its memory is limited.
-    pub cgroup: Option<&'a Path>,
+    /// Control groups for the probe to join, see [`Environment::joins_groups_for`].
+    pub cgroups: &'a [PathBuf],
     /// When the start began: nanoseconds of this machine's CLOCK_MONOTONIC.
     pub began: i64,
     /// Raised when the run should end: what waits looks at it.
@@ -224,8 +227,11 @@ impl Job {
 
     /// The settings of the whole machine that the lab changes for this job.
     pub fn of_machine(&self) -> Settings {
-        let settings = self.settings.of(Scope::System);
-        if self.environment.limits_memory() { settings.without("memory_limit") } else { settings }
+        let by_groups = self.environment.joins_groups_for();
+        self.settings.only(|setting| match setting.name {
+            MEMORY_LIMIT | CGROUP_DEPTH => by_groups.contains(&setting.name),
+            _ => setting.scope == Scope::System,
+        })
     }
 
     /// The settings and loads that were asked for, in their written form.

@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
+use kizami_settings::{Root, Scope, Setting, system};
 use kizami_workloads::{Params, Workload};
 
-use crate::environment::{Environment, Job, Place};
+use crate::environment::{CGROUP_DEPTH, Environment, Job, MEMORY_LIMIT, Place};
 use crate::error::Error;
 use crate::launch::Started;
 use crate::locate::{self, LINUX_PROBE};
@@ -35,12 +36,29 @@ impl Environment for Host {
         probe::supports(params)
     }
 
+    fn has(&self, setting: &Setting) -> bool {
+        matches!(setting.scope, Scope::Process | Scope::System) || setting.name == CGROUP_DEPTH
+    }
+
+    fn joins_groups_for(&self) -> &'static [&'static str] {
+        &[MEMORY_LIMIT, CGROUP_DEPTH]
+    }
+
     fn versions(&self) -> Vec<(String, String)> {
         vec![("kizami-probe".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let command = Command::new(locate::ours(LINUX_PROBE).map_err(Error::Unusable)?);
-        probe::start(command, job, place)
+        let mut started = probe::start(command, job, place)?;
+        let asked = job.settings.get(CGROUP_DEPTH).map(str::to_owned);
+        // Where no group could be made the lab has said why.
+        if asked.is_none() || !place.cgroups.is_empty() {
+            started.read_back = Some(Box::new(move |process| {
+                let depth = system::limits_of(&Root::machine(), process).depth;
+                vec![(CGROUP_DEPTH.to_owned(), probe::compared(asked.as_deref(), depth.map(|depth| (depth, String::new()))))]
+            }));
+        }
+        Ok(started)
     }
 }

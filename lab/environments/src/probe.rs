@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use kizami_protocol::{Request, Start};
+use kizami_recording::folder::Effective;
 use kizami_settings::{Scope, Settings, process};
 use kizami_workloads::{Params, Part, Workload};
 
@@ -40,13 +41,24 @@ pub(crate) fn start(mut command: Command, job: &Job, place: &Place<'_>) -> Resul
     let request = written(&request(job, place, place.scratch))?;
     let lines = Box::new(launch::report_lines);
     // The probe applies its settings itself; only joining a group has to come before it has memory of its own.
-    let joining = process::InChild::new(&Settings::default()).joining(place.cgroup);
+    let joining = process::InChild::new(&Settings::default()).joining(place.cgroups);
     let mut started = launch::start(command, &[place.arena.descriptor()], lines, move || joining.apply())?;
     if let Some(mut stdin) = started.stdin.take() {
         // A probe that is gone already says why in its reports and exit status.
         let _ = stdin.write_all(&request);
     }
     Ok(started)
+}
+
+/// What is in force of a setting, as it was read with a remark or why it was not, beside what was asked for.
+pub(crate) fn compared(asked: Option<&str>, read: Result<(String, String), String>) -> Effective {
+    let (value, why) = read.unwrap_or_else(|why| ("unknown".into(), format!("it cannot be read: {why}")));
+    let as_requested = asked.is_none_or(|asked| asked == value);
+    let why = match asked {
+        Some(asked) if !as_requested && why.is_empty() => format!("{asked} was asked for and did not take effect"),
+        _ => why,
+    };
+    Effective { value, as_requested, why }
 }
 
 /// Whether a Linux process does `workload`.

@@ -6,7 +6,7 @@
 //! - Rows are handed on every few seconds, so that a lab that is killed loses only the rows of the last seconds.
 //! - When the function returns, the probe and all processes that it started have ended.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ pub enum TrialEnd {
 }
 
 /// Runs one trial of `job`: starts its loads and a fresh probe, follows it, and cleans up. `parts` is what the workload
-/// says of itself; `scratch` is an empty folder of this trial, and the probe joins `cgroup`; `interrupt` ends the trial
+/// says of itself; `scratch` is an empty folder of this trial, and the probe joins `cgroups`; `interrupt` ends the trial
 /// early.
 ///
 /// # Errors
@@ -61,7 +61,7 @@ pub enum TrialEnd {
 pub fn run_trial(
     job: &Job,
     parts: &[Part],
-    (scratch, cgroup): (&Path, Option<&Path>),
+    (scratch, cgroups): (&Path, &[PathBuf]),
     interrupt: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<TrialEnd, Error> {
@@ -70,7 +70,7 @@ pub fn run_trial(
     let begin = || {
         let loads = loads::start(&job.loads, scratch, interrupt)?;
         let began = clock_ns() as i64;
-        let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroup, began, interrupt })?;
+        let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroups, began, interrupt })?;
         Ok((loads, probe))
     };
     let (loads, probe) = match begin() {

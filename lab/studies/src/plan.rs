@@ -25,8 +25,8 @@ pub struct Plan {
     pub studies: Vec<String>,
     pub seed: u64,
     pub jobs: Vec<Planned>,
-    /// Trial 0 of every job, then trial 1 of those that have one, and so on; each time the groups in random order, and the
-    /// jobs of a group one after the other in random order.
+    /// Trial 0 of every job, then trial 1 of those that have one, and so on; each time in random order, but those of one workload
+    /// in one group one after the other.
     pub order: Vec<Start>,
 }
 
@@ -225,24 +225,24 @@ fn add(jobs: &mut Vec<Planned>, job: Job, trials: usize, asked_by: String, missi
     }
 }
 
-/// What is compared stands in one group. Its jobs run one after the other, so that a machine that changes within half a
-/// minute changes between two comparisons and not between the two sides of one. Each job had so many trials before.
+/// What is compared stands in one group, and is of one workload. These jobs run one after the other, so that a machine that
+/// changes within seconds changes between two comparisons and not between the two sides of one. Each job had so many trials before.
 fn order(jobs: &[Planned], had: &[usize], seed: u64) -> Vec<Start> {
     let mut random = fastrand::Rng::with_seed(seed);
     let most = jobs.iter().map(|job| job.trials).max().unwrap_or(0);
     let mut order = Vec::new();
     for trial in 0..most {
-        let mut groups: Vec<(&str, Vec<Start>)> = Vec::new();
+        let mut together: Vec<((&str, &str), Vec<Start>)> = Vec::new();
         let starts = jobs.iter().enumerate().filter(|(job, planned)| (had[*job]..planned.trials).contains(&trial));
         for (job, planned) in starts {
-            let group = planned.asked_by.first().map_or("", String::as_str);
-            match groups.iter_mut().find(|(name, _)| *name == group) {
+            let what = (planned.asked_by.first().map_or("", String::as_str), planned.job.workload().name);
+            match together.iter_mut().find(|(other, _)| *other == what) {
                 Some((_, starts)) => starts.push(Start { job, trial }),
-                None => groups.push((group, vec![Start { job, trial }])),
+                None => together.push((what, vec![Start { job, trial }])),
             }
         }
-        random.shuffle(&mut groups);
-        for (_, starts) in &mut groups {
+        random.shuffle(&mut together);
+        for (_, starts) in &mut together {
             random.shuffle(starts);
             order.append(starts);
         }

@@ -137,13 +137,15 @@ fn trials_are_interleaved_in_an_order_that_the_seed_decides() {
 }
 
 #[test]
-fn the_jobs_of_a_group_run_one_after_the_other() {
+fn the_jobs_of_a_workload_in_a_group_run_one_after_the_other() {
     for seed in 1..20 {
         let plan = plan(Size::Quick, None, &[], seed).expect("a plan");
         for round in plan.order.chunk_by(|a, b| a.trial == b.trial) {
-            let mut groups: Vec<_> = round.iter().map(|start| &plan.jobs[start.job].asked_by[0]).collect();
-            groups.dedup();
-            assert_eq!(groups.iter().collect::<BTreeSet<_>>().len(), groups.len(), "{groups:?}");
+            let jobs = round.iter().map(|start| &plan.jobs[start.job]);
+            let mut together: Vec<_> =
+                jobs.map(|planned| (&planned.asked_by[0], planned.job.workload().name)).collect();
+            together.dedup();
+            assert_eq!(together.iter().collect::<BTreeSet<_>>().len(), together.len(), "{together:?}");
         }
     }
 }

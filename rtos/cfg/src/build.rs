@@ -3,12 +3,13 @@
 use std::env;
 use std::fmt::Write;
 use std::fs::{File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use inspect::Image;
 use inspect::image;
+use inspect::{Image, Platform};
 
 use crate::fault::Place;
 use crate::include::Files;
@@ -131,7 +132,7 @@ pub fn build(order: &Order) -> Result<Built> {
     // A linker takes from an archive what was missing before it.
     objects.extend(archives);
     objects.extend(order.target.libraries()?);
-    write(&folder.join("Cargo.toml"), &manifest(order.target))?;
+    write(&folder.join("Cargo.toml"), &manifest(order))?;
     write(&folder.join("build.rs"), &build_script(order.target, &objects))?;
     Ok(Built { program: cargo(order, &config)?, _folder: lock })
 }
@@ -157,14 +158,20 @@ fn compile(source: &Path, object: &Path, order: &Order, include: &[&Path]) -> Re
     Ok(())
 }
 
-fn manifest(target: Target) -> String {
+fn manifest(order: &Order) -> String {
+    let target = order.target;
     let (name, package, folder) = target.port_crate();
     let rtos = rtos();
     let dependency = |name: &str, package: &str, folder: &str| {
         format!("{name} = {{ package = \"{package}\", path = {:?} }}\n", rtos.join(folder))
     };
-    let mut text = String::from(
-        "# Made by rtos-cfg.\n[package]\nname = \"application\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n",
+    // All of a target are built in one place, where cargo knows them by their names alone.
+    let mut hasher = DefaultHasher::new();
+    order.folder.canonicalize().unwrap_or_else(|_| order.folder.clone()).hash(&mut hasher);
+    let mut text = format!(
+        "# Made by rtos-cfg.\n[package]\nname = \"application-{:016x}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+         [[bin]]\nname = \"application\"\npath = \"src/main.rs\"\n\n[workspace]\n\n[dependencies]\n",
+        hasher.finish()
     );
     text += &dependency("rtos", "kizami-rtos", "kernel");
     text += &dependency("rtos_c", "kizami-rtos-c", "c");
@@ -198,6 +205,11 @@ fn cargo(order: &Order, config: &model::Config) -> Result<PathBuf> {
     cargo.current_dir(&order.folder).args(["build", "--quiet", "--release"]);
     let made = order.folder.join("target");
     cargo.env("CARGO_TARGET_DIR", &made).env_remove("RUSTFLAGS");
+    // The kernel, the same in every application, is compiled once for each target. A cargo older than 1.91 does not know of that.
+    let shared = rtos().join("../target/rtos-cfg").join(order.target.platform.map_or("host", Platform::name));
+    if std::fs::create_dir_all(&shared).is_ok() {
+        cargo.env("CARGO_BUILD_BUILD_DIR", shared.canonicalize()?);
+    }
     let program = match order.target.platform {
         None => made.join("release/application"),
         Some(platform) => {

@@ -47,8 +47,8 @@ fn hold(arguments: &[String]) -> Result<(), String> {
     }
     let mut command = Command::new(program);
     command.args(rest);
-    if let Some(cgroup) = guard.cgroup() {
-        kizami_settings::process::InChild::new(&settings).joining(Some(cgroup)).attach(&mut command);
+    if !guard.cgroups().is_empty() {
+        kizami_settings::process::InChild::new(&settings).joining(guard.cgroups()).attach(&mut command);
     }
     let status = command.status().map_err(|e| format!("{program}: {e}"))?;
     println!("{status}");

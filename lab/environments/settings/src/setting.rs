@@ -224,7 +224,8 @@ pub static SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "cgroup_depth",
-        about: "How many control groups deep a container lies; each takes time whenever a process of it sleeps or wakes",
+        about: "How many control groups deep a container lies, or on the host the process itself; each takes time whenever a process in \
+                it sleeps or wakes",
         values: "a whole number from 1 to 8",
         scope: Scope::Container,
         how: "the path of its control group, read back from /proc/PID/cgroup",

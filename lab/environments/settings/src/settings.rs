@@ -42,8 +42,13 @@ impl Settings {
 
     /// Those of one scope.
     pub fn of(&self, scope: Scope) -> Self {
-        let of_scope = |name: &str| find(name).is_some_and(|s| s.scope == scope);
-        Self(self.0.iter().filter(|(name, _)| of_scope(name)).map(|(n, v)| (*n, v.clone())).collect())
+        self.only(|setting| setting.scope == scope)
+    }
+
+    /// Those that are `wanted`.
+    pub fn only(&self, wanted: impl Fn(&Setting) -> bool) -> Self {
+        let is_wanted = |name: &str| find(name).is_some_and(&wanted);
+        Self(self.0.iter().filter(|(name, _)| is_wanted(name)).map(|(n, v)| (*n, v.clone())).collect())
     }
 
     /// Those that a virtual machine is started with.

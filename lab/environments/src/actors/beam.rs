@@ -127,7 +127,7 @@ impl Environment for BeamSystem {
         command.arg(format!("queue={}", self.queue));
         command.args(job.params.written().iter().map(|(name, value)| format!("{name}={value}")));
         let asked = job.settings.of(Scope::Process);
-        let prepared = process::InChild::new(&asked).joining(place.cgroup);
+        let prepared = process::InChild::new(&asked).joining(place.cgroups);
         let in_child = move || {
             prepared.apply();
             erlang::reports_on_three();

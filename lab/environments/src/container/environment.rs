@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ use super::engine::{Asked, Below, Engine, Files, SCRATCH, SHARED, real_time_for}
 use super::observed::observed;
 use super::socket::{self, Served};
 use super::veth;
-use crate::environment::{Environment, FILES_ON, Job, Place};
+use crate::environment::{CGROUP_DEPTH, Environment, FILES_ON, Job, MEMORY_LIMIT, Place};
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::launch::{self, Listener, ServedBy, Started};
@@ -72,7 +72,7 @@ impl Container {
             let _ = stdout.read_to_string(&mut text);
             let _ = sender.send(text);
         });
-        let mut started = self.begin(&asked, listener, None)?;
+        let mut started = self.begin(&asked, listener, &[])?;
         let said = said.recv_timeout(PATIENCE).unwrap_or_default();
         let expected = locate::version(&probe, &["--version"]);
         if expected.is_some_and(|expected| said.trim() == expected) {
@@ -84,11 +84,11 @@ impl Container {
         Err(Error::Unusable(format!("a container did not start here ({} {ending}{errors})", self.engine.name())))
     }
 
-    fn begin(&self, asked: &Asked<'_>, listener: Listener, cgroup: Option<&Path>) -> Result<Started, Error> {
+    fn begin(&self, asked: &Asked<'_>, listener: Listener, cgroups: &[PathBuf]) -> Result<Started, Error> {
         let mut prepared = self.engine.prepare(asked)?;
         prepared.command.stdin(std::process::Stdio::null());
         let keeper = prepared.keep.as_ref().map(Keeper::start).transpose()?;
-        let joining = process::InChild::new(&Settings::default()).joining(cgroup);
+        let joining = process::InChild::new(&Settings::default()).joining(cgroups);
         let mut started = launch::start_engine(prepared.command, listener, move || joining.apply())?;
         started.keeper = keeper;
         Ok(started)
@@ -148,8 +148,8 @@ impl Environment for Container {
         }
     }
 
-    fn limits_memory(&self) -> bool {
-        self.engine.has("memory_limit")
+    fn joins_groups_for(&self) -> &'static [&'static str] {
+        if self.engine.has(MEMORY_LIMIT) { &[] } else { &[MEMORY_LIMIT] }
     }
 
     fn starting(&self) -> f64 {
@@ -187,8 +187,8 @@ impl Environment for Container {
             init: settings.get("init").map(|value| value == "on"),
             cpu_limit: settings.get("cpu_limit").and_then(|value| value.parse().ok()),
             cpuset: settings.get("cpuset"),
-            depth: settings.get("cgroup_depth").and_then(|value| value.parse().ok()),
-            memory: settings.number("memory_limit", Quantity::Size).filter(|_| self.limits_memory()),
+            depth: settings.get(CGROUP_DEPTH).and_then(|value| value.parse().ok()),
+            memory: settings.number(MEMORY_LIMIT, Quantity::Size).filter(|_| self.engine.has(MEMORY_LIMIT)),
             real_time: settings.get("policy").and_then(real_time_for),
         };
         let (process, seen) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
@@ -208,7 +208,7 @@ impl Environment for Container {
             }),
         };
         let listener: Listener = Box::new(move |engine, sender| served.serve(engine, sender));
-        let mut started = self.begin(&asked, listener, place.cgroup)?;
+        let mut started = self.begin(&asked, listener, place.cgroups)?;
         started.served_by = ServedBy { probe: process, daemon: self.engine.daemon(), files: Vec::new() };
         started.read_back = Some(Box::new(move |_| seen.get().cloned().unwrap_or_default()));
         Ok(started)

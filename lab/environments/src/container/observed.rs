@@ -6,6 +6,7 @@ use kizami_settings::{Root, Settings, field, mounts, system};
 use super::engine::SCRATCH;
 use super::veth;
 use crate::link::NETWORK;
+use crate::probe::compared;
 
 /// The settings of a container that holds `process`, compared with those that were asked for.
 pub(super) fn observed(process: u32, asked: &Settings) -> Vec<(String, Effective)> {
@@ -23,16 +24,6 @@ pub(super) fn observed(process: u32, asked: &Settings) -> Vec<(String, Effective
     let asked_for = limits.into_iter().filter(|(name, _)| asked.get(name).is_some());
     found.extend(asked_for.map(|(name, value)| (name, value.map(|value| (value, String::new())))));
     found.into_iter().map(|(name, read)| (name.to_owned(), compared(asked.get(name), read))).collect()
-}
-
-fn compared(asked: Option<&str>, read: Result<(String, String), String>) -> Effective {
-    let (value, why) = read.unwrap_or_else(|why| ("unknown".into(), format!("it cannot be read: {why}")));
-    let as_requested = asked.is_none_or(|asked| asked == value);
-    let why = match asked {
-        Some(asked) if !as_requested && why.is_empty() => format!("{asked} was asked for and did not take effect"),
-        _ => why,
-    };
-    Effective { value, as_requested, why }
 }
 
 /// The file system under [`SCRATCH`]: one that is mounted there, or that of the root.

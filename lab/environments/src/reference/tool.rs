@@ -101,7 +101,7 @@ impl Environment for Tool {
         let program = self.program().map_err(Error::Unusable)?;
         let port = free_ports().map_err(Error::os("find a free port"))?;
         let asked = job.settings.of(Scope::Process);
-        let prepared = || process::InChild::new(&asked).joining(place.cgroup);
+        let prepared = || process::InChild::new(&asked).joining(place.cgroups);
         let server = match self.server {
             Some(arguments) => Some(serve(&program, &arguments(port), port, prepared())?),
             None => None,

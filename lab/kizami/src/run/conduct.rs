@@ -171,9 +171,9 @@ impl OneTrial<'_> {
                 self.effective(&setting, effective);
             }
         }
-        let (scratch, cgroup) = (self.scratch.to_owned(), machine.cgroup().map(Path::to_owned));
+        let scratch = self.scratch.to_owned();
         let end = match std::fs::create_dir_all(&scratch) {
-            Ok(()) => run_trial(job, &parts(self.planned), (&scratch, cgroup.as_deref()), interrupt, self),
+            Ok(()) => run_trial(job, &parts(self.planned), (&scratch, machine.cgroups()), interrupt, self),
             Err(source) => Err(Error::Os { doing: format!("make the folder {}", scratch.display()), source }),
         };
         if let Err(e) = std::fs::remove_dir_all(&scratch) {

@@ -2,7 +2,7 @@
 //! measured.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use kizami_environments::Job;
@@ -45,8 +45,8 @@ impl<'a> MachineSettings<'a> {
         effective
     }
 
-    /// The control group that the work has to join for a limit of its memory to hold.
-    pub fn cgroup(&self) -> Option<&Path> {
-        self.guard.cgroup()
+    /// The control groups that the work has to join for what was asked for to hold.
+    pub fn cgroups(&self) -> &[PathBuf] {
+        self.guard.cgroups()
     }
 }

@@ -114,6 +114,42 @@ fn containers_with_a_real_time_policy_may_follow_one_another_at_once() {
 }
 
 #[test]
+fn a_process_of_the_host_lies_in_as_many_control_groups_as_it_is_asked() {
+    let lab = Lab::new();
+    if lacks_root("kizami: control groups within each other") {
+        return;
+    }
+    let before = Left::now();
+    let run = [
+        "run",
+        "syscall",
+        "--wait",
+        "--set",
+        "samples=1000",
+        "--set",
+        "cgroup_depth=1,3",
+        "--trials",
+        "2",
+        "--out",
+        "r",
+    ];
+    let ran = lab.kizami(&run).succeeded();
+    before.again();
+    let why = ran.said();
+    if why.contains("does not hand cpu down") {
+        return skipped(&format!("kizami: control groups within each other: {why}"));
+    }
+    let recording = recorded(&lab.path().join("r"));
+    let series = recording["series"].as_array().expect("series");
+    assert_eq!(series.len(), 2, "{recording}");
+    for (series, depth) in series.iter().zip(["1", "3"]) {
+        for trial in series["trials"].as_array().expect("trials") {
+            assert_eq!(trial["effective"]["cgroup_depth"]["value"], depth, "{trial}");
+        }
+    }
+}
+
+#[test]
 fn files_are_where_it_is_asked_for() {
     let lab = Lab::new();
     for engine in working(&lab, "files") {

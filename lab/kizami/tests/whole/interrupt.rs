@@ -17,7 +17,8 @@ const SOON: Duration = Duration::from_secs(20);
 /// machine. It would take half a minute.
 const LONG: &[&str] =
     &["run", "wakeup", "empty", "messages", "fcntl-lock", "--wait", "--trials", "50", "--load", "none,cpu,scheduler"];
-const OF_THE_MACHINE: &[&str] = &["--set", "rt_runtime=960ms", "--set", "memory_limit=256MiB"];
+const OF_THE_MACHINE: &[&str] =
+    &["--set", "rt_runtime=960ms", "--set", "memory_limit=256MiB", "--set", "cgroup_depth=2"];
 
 fn long_run() -> Vec<&'static str> {
     let changes = if is_root() { OF_THE_MACHINE } else { &[] };

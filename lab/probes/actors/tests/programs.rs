@@ -103,7 +103,7 @@ fn environment(system: &str) -> &'static dyn Environment {
 fn run(job: &Job) -> (TrialEnd, Collected) {
     let (scratch, mut collected) = (Scratch::new(), Collected::default());
     let parts = (job.workload().parts)(&job.params, &Machine { cpus: vec![0] });
-    let end = run_trial(job, &parts, (&scratch.0, None), &AtomicBool::new(false), &mut collected);
+    let end = run_trial(job, &parts, (&scratch.0, &[]), &AtomicBool::new(false), &mut collected);
     (end.unwrap_or_else(|why| panic!("{}: {why}", job.environment.name())), collected)
 }
 

@@ -19,7 +19,7 @@ use kizami_recording::quantity::Quantity;
 use crate::root::{Root, words};
 use crate::setting::Scope;
 use crate::settings::Settings;
-use crate::system::{self, Cgroup, Latency};
+use crate::system::{self, Cgroup, Latency, Nested};
 
 pub use child::main;
 pub use journal::recover;
@@ -48,9 +48,13 @@ struct Live {
     stdout: BufReader<ChildStdout>,
     /// Each file that was ever changed: its setting and what is written to bring it back.
     originals: BTreeMap<String, (&'static str, String)>,
-    cgroup: Option<Cgroup>,
+    /// The control groups of this trial: those that were made, and those that the work has to join.
+    made: Vec<PathBuf>,
+    to_join: Vec<PathBuf>,
     groups_made: u32,
 }
+
+const CGROUP_DEPTH: &str = "cgroup_depth";
 
 /// Why knobs could not be changed: setting and sentence.
 type Refusals = Vec<(&'static str, String)>;
@@ -66,10 +70,10 @@ impl Guard {
 
     /// The same for the next trial. A knob that `settings` do not mention goes back to what it was at first.
     pub fn change(&mut self, settings: &Settings) -> Vec<(String, Effective)> {
+        let groups = self.change_groups(settings);
         let settings = settings.of(Scope::System);
         let mut refused = Refusals::new();
         self.change_files(&settings, &mut refused);
-        let limit = self.change_memory_limit(&settings, &mut refused);
         let latency = settings.number("cpu_dma_latency", Quantity::Time);
         // The old limit is given up first, or it would hold beside a weaker new one.
         self.latency = None;
@@ -77,14 +81,14 @@ impl Guard {
         let mut effective = system::read(&self.root, &settings, &refused);
         let latency = system::latency(&self.root, latency, self.latency.as_ref());
         effective.push(("cpu_dma_latency".to_owned(), latency));
-        effective.push(("memory_limit".to_owned(), limit));
+        effective.extend(groups);
         effective
     }
 
-    /// The control group that the work has to join for `memory_limit` to hold, see
+    /// The control groups that the work has to join for `memory_limit` and `cgroup_depth` to hold, see
     /// [`InChild::joining`](crate::process::InChild::joining).
-    pub fn cgroup(&self) -> Option<&Path> {
-        self.live.as_ref()?.cgroup.as_ref().map(|cgroup| cgroup.folder.as_path())
+    pub fn cgroups(&self) -> &[PathBuf] {
+        self.live.as_ref().map_or(&[], |live| &live.to_join)
     }
 
     /// Restores everything.
@@ -175,35 +179,54 @@ impl Guard {
         })
     }
 
-    /// Every trial gets a group of its own, so that no memory of the one before counts.
-    fn change_memory_limit(&mut self, settings: &Settings, refused: &mut Refusals) -> Effective {
-        const NAME: &str = "memory_limit";
-        if let Some(old) = self.live.as_mut().and_then(|live| live.cgroup.take())
-            && let Err(why) = system::remove_cgroup(&old.folder)
+    /// Every trial gets groups of its own, so that nothing of the one before counts.
+    fn change_groups(&mut self, settings: &Settings) -> Vec<(String, Effective)> {
+        if let Some(live) = &mut self.live {
+            live.to_join.clear();
+            // One that stays is tried again when everything is restored, and told then.
+            live.made.drain(..).for_each(|group| drop(system::remove_cgroup(&group)));
+        }
+        let refused = |value: String, why| Effective { value, as_requested: false, why };
+        let limit = match settings.number("memory_limit", Quantity::Size) {
+            None => Effective { value: "none".to_owned(), as_requested: true, why: String::new() },
+            Some(bytes) => self.limit_memory(bytes).unwrap_or_else(|why| refused("none".to_owned(), why)),
+        };
+        let mut effective = vec![("memory_limit".to_owned(), limit)];
+        // What was made is read back of who has joined it.
+        if let Some(depth) = settings.get(CGROUP_DEPTH).and_then(|depth| depth.parse().ok())
+            && let Err(why) = self.nest(depth)
         {
-            refused.push((NAME, why));
+            let depth = system::limits_of(&self.root, std::process::id()).depth;
+            effective.push((CGROUP_DEPTH.to_owned(), refused(depth.unwrap_or_else(|_| "unknown".to_owned()), why)));
         }
-        let none = |as_requested, why| Effective { value: "none".to_owned(), as_requested, why };
-        let Some(bytes) = settings.number(NAME, Quantity::Size) else { return none(true, String::new()) };
-        match self.limit_memory(bytes) {
-            Ok(effective) => effective,
-            Err(why) => none(false, why),
-        }
+        effective
     }
 
     fn limit_memory(&mut self, bytes: u64) -> Result<Effective, String> {
         let root = self.root.clone();
         let live = self.live()?;
-        live.groups_made += 1;
-        let cgroup = Cgroup::place(&root, &format!("{}-{}", std::process::id(), live.groups_made))?;
-        live.journal.cgroup(&cgroup.folder)?;
-        if let Err(why) = cgroup.make(bytes) {
-            let _ = system::remove_cgroup(&cgroup.folder);
-            return Err(why);
-        }
+        let cgroup = Cgroup::place(&root, &live.next_group())?;
+        live.prepare(&cgroup.folder)?;
+        cgroup.make(bytes)?;
         let effective = cgroup.effective(bytes);
-        live.cgroup = Some(cgroup);
+        live.to_join.push(cgroup.folder);
         Ok(effective)
+    }
+
+    fn nest(&mut self, depth: usize) -> Result<(), String> {
+        let root = self.root.clone();
+        let live = self.live()?;
+        let nested = Nested::place(&root, &live.next_group(), depth)?;
+        if nested.version == 2 && !live.to_join.is_empty() {
+            return Err(
+                "the memory of this trial is limited by a group of its own, and in version 2 a process is in one alone"
+                    .into(),
+            );
+        }
+        nested.outermost.iter().try_for_each(|group| live.prepare(group))?;
+        nested.make()?;
+        live.to_join.extend(nested.innermost);
+        Ok(())
     }
 }
 
@@ -215,6 +238,18 @@ impl Drop for Guard {
 }
 
 impl Live {
+    fn next_group(&mut self) -> String {
+        self.groups_made += 1;
+        format!("{}-{}", std::process::id(), self.groups_made)
+    }
+
+    /// Before the control group `folder` is made.
+    fn prepare(&mut self, folder: &Path) -> Result<(), String> {
+        self.journal.cgroup(folder)?;
+        self.made.push(folder.to_owned());
+        Ok(())
+    }
+
     fn start(root: &Root, exe: &Path) -> Result<Self, String> {
         let journal = Journal::begin(root).map_err(|unavailable| match unavailable {
             Unavailable::Taken(pid) => {
@@ -240,6 +275,15 @@ impl Live {
             let _ = child.kill().and_then(|()| child.wait());
             return Err(failed(format!("{} said {said:?}", exe.display())));
         }
-        Ok(Self { journal, child, stdin, stdout, originals: BTreeMap::new(), cgroup: None, groups_made: 0 })
+        Ok(Self {
+            journal,
+            child,
+            stdin,
+            stdout,
+            originals: BTreeMap::new(),
+            made: Vec::new(),
+            to_join: Vec::new(),
+            groups_made: 0,
+        })
     }
 }

@@ -8,7 +8,7 @@ use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::settings::Settings;
@@ -16,7 +16,7 @@ use crate::syscalls;
 
 /// See the module.
 pub struct InChild {
-    cgroup: Option<CString>,
+    cgroups: Vec<CString>,
     affinity: Option<libc::cpu_set_t>,
     slack: Option<libc::c_ulong>,
     nice: Option<i32>,
@@ -26,7 +26,7 @@ pub struct InChild {
 impl InChild {
     pub fn new(settings: &Settings) -> Self {
         Self {
-            cgroup: None,
+            cgroups: Vec::new(),
             affinity: settings.affinity().map(|cpus| syscalls::cpu_set(&cpus)),
             slack: settings.timer_slack(),
             nice: settings.nice(),
@@ -34,10 +34,11 @@ impl InChild {
         }
     }
 
-    /// Puts the child into `cgroup` as well, such as that of a memory limit.
+    /// Puts the child into these control groups as well, such as that of a memory limit.
     #[must_use]
-    pub fn joining(mut self, cgroup: Option<&Path>) -> Self {
-        self.cgroup = cgroup.and_then(|c| CString::new(c.join("cgroup.procs").as_os_str().as_bytes()).ok());
+    pub fn joining(mut self, cgroups: &[PathBuf]) -> Self {
+        let procs = |group: &PathBuf| CString::new(group.join("cgroup.procs").as_os_str().as_bytes()).ok();
+        self.cgroups = cgroups.iter().filter_map(procs).collect();
         self
     }
 
@@ -47,7 +48,7 @@ impl InChild {
             let _ = syscalls::raise_limit(resource);
         }
         // First, while the process is small: what it uses from here on is counted there.
-        if let Some(cgroup) = &self.cgroup {
+        for cgroup in &self.cgroups {
             let _ = join(cgroup);
         }
         if let Some(set) = &self.affinity {
@@ -78,7 +79,7 @@ impl InChild {
 
 impl std::fmt::Debug for InChild {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InChild").field("cgroup", &self.cgroup).field("nice", &self.nice).finish_non_exhaustive()
+        f.debug_struct("InChild").field("cgroups", &self.cgroups).field("nice", &self.nice).finish_non_exhaustive()
     }
 }
 

@@ -7,6 +7,7 @@
 mod cgroup;
 mod latency;
 mod limits;
+mod nested;
 
 use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
@@ -20,6 +21,7 @@ pub use cgroup::remove as remove_cgroup;
 pub use latency::{FILE as LATENCY_FILE, current as current_latency};
 pub(crate) use latency::{Latency, effective as latency};
 pub use limits::{Limits, await_real_time, limits_of, real_time_of_groups};
+pub(crate) use nested::Nested;
 
 pub const CPUFREQ: &str = "sys/devices/system/cpu/cpufreq";
 pub const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";
