@@ -1,5 +1,5 @@
-//! Control groups within each other, made for one trial, for what it takes to lie in them: the scheduler keeps its account of every
-//! group above a process whenever that sleeps or wakes. See the kernel's cgroup-v1/cpuacct.rst and cgroup-v2.rst.
+//! Control groups within each other, made for one trial, for what it takes to lie in them: the scheduler keeps its accounts of every
+//! group above a process whenever that sleeps or wakes. See the kernel's cgroup-v1/cpuacct.rst, cgroup-v2.rst and accounting/psi.rst.
 
 use std::fs;
 use std::io;
@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use super::cgroup::{Group, PREFIX};
 use crate::root::{Root, words, write_existing};
 
-/// Those that keep such accounts. In version 1 each may have a hierarchy of its own.
-const ACCOUNTS: [&str; 2] = ["cpu", "cpuacct"];
+/// Those that keep such accounts. In version 1 each may have a hierarchy of its own, and pressure, which is no controller there, is
+/// kept in a hierarchy of version 2 beside them.
+const ACCOUNTS: [&str; 3] = ["cpu", "cpuacct", "pressure"];
 const HANDED_DOWN: &str = "cgroup.subtree_control";
 
 /// A place for such groups.
@@ -29,7 +30,7 @@ impl Nested {
         let mut tops = vec![cpu.top];
         if cpu.version == 1 {
             let others = ACCOUNTS[1..].iter().filter_map(|controller| Group::of(root, "self", controller).ok());
-            tops.extend(others.filter(|group| group.version == 1).map(|group| group.top));
+            tops.extend(others.map(|group| group.top));
             tops.dedup();
         } else if !hands_down(&tops[0]) {
             return Err(format!("{} does not hand cpu down", tops[0].join(HANDED_DOWN).display()));
@@ -88,12 +89,14 @@ mod tests {
                 ("proc/self/cgroup", "4:cpuacct:/\n3:cpu:/work\n0::/\n"),
                 ("sys/fs/cgroup/cpu/cgroup.procs", ""),
                 ("sys/fs/cgroup/cpuacct/cgroup.procs", ""),
+                ("sys/fs/cgroup/unified/cgroup.procs", ""),
             ],
         );
         let nested = Nested::place(&root, "1", 3).expect("a place");
         let within = |hierarchy: &str, group: &str| folder.join("sys/fs/cgroup").join(hierarchy).join(group);
-        assert_eq!(nested.innermost, [within("cpu", "kizami-1/2/3"), within("cpuacct", "kizami-1/2/3")]);
-        assert_eq!(nested.outermost, [within("cpu", "kizami-1"), within("cpuacct", "kizami-1")]);
+        let hierarchies = ["cpu", "cpuacct", "unified"];
+        assert_eq!(nested.innermost, hierarchies.map(|hierarchy| within(hierarchy, "kizami-1/2/3")));
+        assert_eq!(nested.outermost, hierarchies.map(|hierarchy| within(hierarchy, "kizami-1")));
         nested.make().expect("they are made");
         assert!(nested.innermost.iter().all(|group| group.is_dir()));
         assert!(nested.make().is_err(), "a group that is there already is another's");
