@@ -9,7 +9,8 @@
 //!   and not because one figure is lower than another: two runs of the same job differ too.
 //! - `between` and `near` hold when the whole interval lies inside the limits, and do not when all of it lies outside. Where it
 //!   reaches across a limit, or is refused, the samples support neither answer: few samples are no proof that two are alike.
-//!   A figure that has no interval (a maximum, a 99.9th percentile) is that of the samples, and is judged as it is.
+//!   A percentile in the tail is inside when so few samples lie beyond the limit that their share is less than the percentile
+//!   leaves, by its interval. A figure that has no interval (a maximum) is that of the samples, and is judged as it is.
 //! - What is compared is the statistic of every trial: whether a maximum is lower most of the time, not whether it was lower
 //!   once. Fewer than five fresh starts a side support no comparison.
 //! - A setting that was refused makes no difference, and an emulator's time is not a real time: neither is judged.
@@ -18,7 +19,7 @@ use std::collections::BTreeSet;
 
 use kizami_recording::folder::{Loaded, Series};
 use kizami_recording::stats::compare::{ENOUGH_TRIALS, Method};
-use kizami_recording::stats::{Interval, Options, Summary};
+use kizami_recording::stats::{Deadline, Interval, Options, Samples, Summary};
 
 use crate::claim::{Claim, Expects};
 use crate::compared::{compared, loss_of};
@@ -140,14 +141,21 @@ impl Claim {
             _ => None,
         };
         let mut shown = format!("{} {}", self.statistic, unit(figure));
-        let verdict = match interval {
-            None => inside(figure, None, low, high),
-            Some(Ok(i)) => {
+        let tail = self.statistic.beyond().filter(|_| !one.series.is_exact());
+        let verdict = match (tail, interval) {
+            (Some(share), _) => {
+                let limits = [low, high].map(|limit| ((limit * operations) as u64, unit(limit)));
+                let (verdict, said) = tail_inside(&*one.values(), share, &limits);
+                shown.push_str(&format!(" ({said})"));
+                verdict
+            }
+            (None, None) => inside(figure, None, low, high),
+            (None, Some(Ok(i))) => {
                 let interval = Interval { low: i.low / operations, high: i.high / operations };
                 shown.push_str(&format!(" (95 %: {} to {})", unit(interval.low), unit(interval.high)));
                 inside(figure, Some(interval), low, high)
             }
-            Some(Err(why)) => {
+            (None, Some(Err(why))) => {
                 shown.push_str(&format!(" (without an interval: {why})"));
                 Verdict::NotSupported
             }
@@ -274,6 +282,23 @@ fn refused(series: &Series, relevant: impl Fn(&str) -> bool) -> Option<String> {
 fn inside(figure: f64, interval: Option<Interval>, low: f64, high: f64) -> Verdict {
     let interval = interval.unwrap_or(Interval { low: figure, high: figure });
     ordered(low <= interval.low && interval.high <= high, interval.high < low || high < interval.low)
+}
+
+/// Whether the percentile beyond which that share of the samples lies is inside the limits, by the intervals of the shares beyond these.
+/// The limits are those of a sample, and as they are shown.
+fn tail_inside(samples: &dyn Samples, share: f64, [low, high]: &[(u64, String); 2]) -> (Verdict, String) {
+    const ALL: Interval = Interval { low: 1.0, high: 1.0 };
+    let (over, under) = (Deadline::of(samples, high.0), Deadline::of(samples, low.0).filter(|_| low.0 > 0));
+    let said: Vec<_> =
+        [(&over, high), (&under, low)].iter().filter_map(|(of, limit)| Some(of.as_ref()?.sentence(&limit.1))).collect();
+    let said = said.join(" ").trim_end_matches('.').to_owned();
+    let verdict = match (over.map(|over| over.interval), under.map_or(Ok(ALL), |under| under.interval)) {
+        (Some(Ok(over)), Ok(under)) => {
+            ordered(over.high <= share && under.low >= share, over.low > share || under.high < share)
+        }
+        _ => Verdict::NotSupported,
+    };
+    (verdict, said)
 }
 
 fn ordered(as_claimed: bool, reverse: bool) -> Verdict {

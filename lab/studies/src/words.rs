@@ -155,4 +155,16 @@ impl Statistic {
             Self::Loss => None,
         }
     }
+
+    /// The share of the samples that lies beyond it, of a percentile in the tail that a summary has no interval of.
+    pub(crate) fn beyond(self) -> Option<f64> {
+        match self {
+            Self::P90 => Some(0.1),
+            Self::P95 => Some(0.05),
+            Self::P99_9 => Some(0.001),
+            Self::P99_99 => Some(0.0001),
+            Self::P99_999 => Some(0.00001),
+            _ => None,
+        }
+    }
 }

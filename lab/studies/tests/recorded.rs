@@ -462,6 +462,28 @@ fn judged_alone(group: &str, claim: &str, samples: &[u64]) -> Judgement {
 }
 
 #[test]
+fn a_percentile_in_the_tail_is_judged_by_the_share_beyond_the_limit() {
+    let group = "workloads = [\"wakeup\"]";
+    let claim = |between: &str| format!("of = {{ group = \"a\" }}\nstatistic = \"p99.9\"\nbetween = {between}");
+    // One in so many, in no order, takes 3 ms, and none of the others more than 1.
+    let mut random = fastrand::Rng::with_seed(1);
+    let late =
+        |random: &mut fastrand::Rng, of: u64| if random.u64(..of) == 0 { 3_000_000 } else { random.u64(..1_000_000) };
+    let mut samples = |of: u64, count: usize| -> Vec<u64> { (0..count).map(|_| late(&mut random, of)).collect() };
+    let verdict = |between: &str, samples: &[u64]| judged_alone(group, &claim(between), samples).verdict;
+    let (often, seldom, near) = (samples(300, 20_000), samples(10_000, 20_000), samples(1000, 20_000));
+    assert_eq!(verdict("[\"0ms\", \"2ms\"]", &often), Verdict::DoesNotHold);
+    assert_eq!(verdict("[\"0ms\", \"2ms\"]", &seldom), Verdict::Holds);
+    assert_eq!(verdict("[\"0ms\", \"4ms\"]", &often), Verdict::Holds);
+    assert_eq!(verdict("[\"2ms\", \"4ms\"]", &often), Verdict::Holds);
+    assert_eq!(verdict("[\"2ms\", \"4ms\"]", &seldom), Verdict::DoesNotHold);
+    // One in a thousand: its percentile is one of the two, by chance.
+    let judged = judged_alone(group, &claim("[\"0ms\", \"2ms\"]"), &near);
+    assert_eq!(judged.verdict, Verdict::NotSupported, "{}", judged.shown);
+    assert!(judged.shown.contains("samples are above 2.00 ms; with 95 % confidence"), "{}", judged.shown);
+}
+
+#[test]
 fn what_an_emulator_counts_needs_no_interval() {
     let group = r#"
 workloads = ["rtos-instructions"]
