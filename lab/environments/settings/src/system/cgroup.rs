@@ -165,22 +165,13 @@ impl<'a> Mount<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::tree;
     use super::*;
-
-    fn tree(name: &str, files: &[(&str, &str)]) -> (Root, PathBuf) {
-        let folder = std::env::temp_dir().join(format!("kizami-cgroup-{}-{name}", std::process::id()));
-        for (file, text) in files {
-            let file = folder.join(file);
-            fs::create_dir_all(file.parent().expect("a file in a folder")).expect("a folder");
-            fs::write(file, text).expect("a file");
-        }
-        (Root::tree(&folder), folder)
-    }
 
     #[test]
     fn a_group_of_version_1_goes_below_our_own() {
         let (root, folder) = tree(
-            "v1",
+            "cgroup-v1",
             &[
                 (
                     "proc/self/mountinfo",
@@ -198,7 +189,7 @@ mod tests {
     #[test]
     fn a_group_of_version_2_goes_below_the_nearest_that_hands_memory_down() {
         let (root, folder) = tree(
-            "v2",
+            "cgroup-v2",
             &[
                 ("proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
                 ("proc/self/cgroup", "0::/user.slice/session.scope\n"),
@@ -217,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_group_that_is_not_ours_is_never_touched() {
-        let (_, folder) = tree("other", &[("important/cgroup.procs", "")]);
+        let (_, folder) = tree("cgroup-other", &[("important/cgroup.procs", "")]);
         assert!(remove(&folder.join("important")).is_err());
         assert!(folder.join("important").exists());
         fs::remove_dir_all(folder).expect("our folder");

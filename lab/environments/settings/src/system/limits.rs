@@ -97,27 +97,16 @@ fn processors(said: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
+    use super::super::testing::tree;
     use super::*;
-
-    fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("kizami-{name}-{}", std::process::id()));
-        for (file, text) in files {
-            let file = folder.join(file);
-            fs::create_dir_all(file.parent().expect("a file in a folder")).expect("a folder");
-            fs::write(file, text).expect("a file");
-        }
-        folder
-    }
 
     #[test]
     fn groups_have_a_share_of_real_time_in_version_1_alone() {
         let found = |mounts: &str, said: Option<&str>| {
             let mut files = vec![("proc/self/mountinfo", mounts), ("proc/self/cgroup", "3:cpu:/a\n0::/\n")];
             files.extend(said.map(|said| ("sys/fs/cgroup/cpu/cpu.rt_runtime_us", said)));
-            let folder = tree("real-time", &files);
-            let found = real_time_of_groups(&Root::tree(&folder));
+            let (root, folder) = tree("real-time", &files);
+            let found = real_time_of_groups(&root);
             fs::remove_dir_all(folder).expect("it is there");
             found
         };
@@ -150,13 +139,13 @@ mod tests {
             ("sys/fs/cgroup/box/cpu.max", "25000 100000\n"),
             ("sys/fs/cgroup/box/cpuset.cpus.effective", "1\n"),
         ];
-        let folder = tree("limits", &files);
-        let limits = limits_of(&Root::tree(&folder), 7);
+        let (root, folder) = tree("limits", &files);
+        let limits = limits_of(&root, 7);
         assert_eq!(limits.memory, Ok("1MiB".into()));
         assert_eq!(limits.processors, Ok("0.25".into()));
         assert_eq!(limits.cpuset, Ok("1".into()));
         assert_eq!(limits.depth, Ok("1".into()));
-        assert!(limits_of(&Root::tree(&folder), 8).memory.is_err(), "there is no such process");
+        assert!(limits_of(&root, 8).memory.is_err(), "there is no such process");
         fs::remove_dir_all(folder).expect("our folder");
     }
 }

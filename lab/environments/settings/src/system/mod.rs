@@ -8,6 +8,8 @@ mod cgroup;
 mod latency;
 mod limits;
 mod nested;
+#[cfg(test)]
+mod testing;
 
 use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;

@@ -63,22 +63,13 @@ fn hands_down(group: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::tree;
     use super::*;
-
-    fn tree(name: &str, files: &[(&str, &str)]) -> (Root, PathBuf) {
-        let folder = std::env::temp_dir().join(format!("kizami-nested-{}-{name}", std::process::id()));
-        for (path, text) in files {
-            let path = folder.join(path);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-            fs::write(path, text).expect("a file");
-        }
-        (Root::tree(&folder), folder)
-    }
 
     #[test]
     fn in_version_1_they_are_made_in_each_hierarchy_that_keeps_an_account() {
         let (root, folder) = tree(
-            "first",
+            "nested-first",
             &[
                 (
                     "proc/self/mountinfo",
@@ -106,7 +97,7 @@ mod tests {
     #[test]
     fn two_controllers_of_one_hierarchy_have_one_group() {
         let (root, folder) = tree(
-            "both",
+            "nested-both",
             &[
                 ("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"),
                 ("proc/self/cgroup", "3:cpu,cpuacct:/\n"),
@@ -120,7 +111,7 @@ mod tests {
     #[test]
     fn in_version_2_each_but_the_innermost_hands_the_controller_down() {
         let (root, folder) = tree(
-            "second",
+            "nested-second",
             &[
                 ("proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
                 ("proc/self/cgroup", "0::/user.slice\n"),
