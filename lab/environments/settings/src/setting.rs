@@ -21,6 +21,8 @@ pub enum Scope {
     Layer,
     /// A virtual machine is started with it.
     Machine,
+    /// A unikernel is started with it.
+    Unikernel,
 }
 
 impl Scope {
@@ -33,6 +35,7 @@ impl Scope {
             Self::Container => "a container",
             Self::Layer => "a container or a virtual machine",
             Self::Machine => "a virtual machine",
+            Self::Unikernel => "a unikernel",
         }
     }
 }
@@ -279,6 +282,30 @@ pub static SETTINGS: &[Setting] = &[
         scope: Scope::Machine,
         how: "an option of QEMU, read back from its monitor; the guest says how it sees the disk's cache (write_cache)",
         kind: Kind::Choice(&["writeback", "none", "writethrough", "directsync", "unsafe"]),
+    },
+    Setting {
+        name: "device_interface",
+        about: "How a unikernel asks its block device",
+        values: "blocks (a call for each block of 512 bytes), calls (one for each request), or rings (of requests in memory)",
+        scope: Scope::Unikernel,
+        how: "an option of its monitor",
+        kind: Kind::Choice(&["blocks", "calls", "rings"]),
+    },
+    Setting {
+        name: "device_poll",
+        about: "With device_interface=rings: how long each side looks for what the other does before it sleeps",
+        values: "a time from 0us to 1s, in whole microseconds",
+        scope: Scope::Unikernel,
+        how: "an option of its monitor",
+        kind: Kind::Number { quantity: Quantity::Time, least: 0, most: 1_000_000_000, step: US },
+    },
+    Setting {
+        name: "device_sync",
+        about: "What a flush of a unikernel's block device does, as QEMU names it",
+        values: "writeback (writes out what was written), writethrough (nothing: each write is to the end), unsafe (nothing ever)",
+        scope: Scope::Unikernel,
+        how: "an option of its monitor, which the guest is told",
+        kind: Kind::Choice(&["writeback", "writethrough", "unsafe"]),
     },
     Setting {
         name: "disk_engine",

@@ -130,7 +130,7 @@ impl Environment for Container {
             Scope::Process | Scope::System => true,
             Scope::Container => self.engine.has(setting.name),
             Scope::Layer => setting.name == NETWORK || self.engine.has(setting.name),
-            Scope::Beam | Scope::Machine => false,
+            Scope::Beam | Scope::Machine | Scope::Unikernel => false,
         }
     }
 

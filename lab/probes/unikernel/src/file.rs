@@ -1,0 +1,185 @@
+//! The workload `file` on a block device: what it does, what it checks and what it times are those of the workload for Linux.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use unikernel::{BlockDevice, Status};
+
+use crate::report;
+
+/// What is to be done.
+pub struct Plan {
+    op: Op,
+    size: u64,
+    block: usize,
+    samples: u64,
+    /// How far the next sample lies behind the one before.
+    step: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Write,
+    WriteSync,
+    Read,
+}
+
+impl Plan {
+    /// Of the arguments, each `name=value`.
+    pub fn of(arguments: &[String]) -> Result<Self, String> {
+        let text = |name: &str| {
+            let found = arguments.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='));
+            found.ok_or_else(|| format!("the probe was not told {name}"))
+        };
+        let number = |name: &str| text(name)?.parse::<u64>().map_err(|_| format!("{name} is no number"));
+        let op = match text("op")? {
+            "write" => Op::Write,
+            "write-fsync" => Op::WriteSync,
+            "read" => Op::Read,
+            other => return Err(format!("this probe does not know the operation {other:?}")),
+        };
+        let (size, block, samples, step) = (number("size")?, number("block")?, number("samples")?, number("step")?);
+        if block < 512 || size == 0 || samples == 0 || !size.is_multiple_of(512) || !block.is_multiple_of(512) {
+            return Err("a block device has blocks of 512 bytes: sizes are multiples of that".into());
+        }
+        Ok(Self { op, size, block: block.min(size) as usize, samples, step })
+    }
+
+    fn region(&self) -> u64 {
+        self.step * (self.samples - 1) + self.size
+    }
+}
+
+pub fn run(plan: &Plan, disk: &mut BlockDevice) -> Result<(), String> {
+    let there = disk.blocks() * disk.block_size() as u64;
+    if there < plan.region() {
+        return Err(format!("the device has {there} bytes, and {} are needed", plan.region()));
+    }
+    let mut work = Work { disk, block: Block::new(plan.block), plan };
+    work.fill()?;
+    let mut samples = Vec::new();
+    samples.try_reserve_exact(plan.samples as usize).map_err(|_| "there is no memory for the samples")?;
+    report::effective("sync", work.disk.durability().name(), true, "as the monitor told the guest");
+    report::ready();
+    for sample in 0..plan.samples {
+        samples.push(work.one(sample * plan.step, sample + 1)?);
+    }
+    work.verify()?;
+    report::fact("bytes", plan.samples * plan.size);
+    report::rows(&samples);
+    report::done();
+    Ok(())
+}
+
+struct Work<'a> {
+    plan: &'a Plan,
+    disk: &'a mut BlockDevice,
+    block: Block,
+}
+
+impl Work<'_> {
+    /// Writes what is to be read, makes it durable, and reads it once.
+    fn fill(&mut self) -> Result<(), String> {
+        let places = if self.plan.step == 0 { 1 } else { self.plan.samples };
+        for place in 0..places {
+            let at = place * self.plan.step;
+            self.each(at, |work, len, offset| {
+                let bytes = work.block.stamped(len, offset, 0);
+                work.disk.write(offset / 512, bytes)
+            })?;
+        }
+        self.disk.flush().map_err(|why| format!("the device could not be flushed: {why}"))?;
+        for place in 0..places {
+            let at = place * self.plan.step;
+            self.each(at, |work, len, offset| work.disk.read(offset / 512, &mut work.block.bytes[..len]))?;
+        }
+        Ok(())
+    }
+
+    /// Each block of a sample's bytes.
+    fn each(
+        &mut self,
+        at: u64,
+        mut what: impl FnMut(&mut Self, usize, u64) -> Result<(), Status>,
+    ) -> Result<(), String> {
+        let mut offset = at;
+        while offset < at + self.plan.size {
+            let len = self.plan.block.min((at + self.plan.size - offset) as usize);
+            what(self, len, offset).map_err(|why| format!("at byte {offset} of the device: {why}"))?;
+            offset += len as u64;
+        }
+        Ok(())
+    }
+
+    /// One operation, and how long it took in nanoseconds.
+    fn one(&mut self, at: u64, stamp: u64) -> Result<u64, String> {
+        let op = self.plan.op;
+        let before = unikernel::since_start();
+        self.each(at, |work, len, offset| match op {
+            Op::Read => work.disk.read(offset / 512, &mut work.block.bytes[..len]),
+            Op::Write | Op::WriteSync => {
+                let bytes = work.block.stamped(len, offset, stamp);
+                work.disk.write(offset / 512, bytes)
+            }
+        })?;
+        if op == Op::WriteSync {
+            self.disk.flush().map_err(|why| format!("the device could not be flushed: {why}"))?;
+        }
+        let time = unikernel::since_start() - before;
+        if op == Op::Read {
+            let last = ((self.plan.size - 1) % self.plan.block as u64 + 1) as usize;
+            self.block.check(last, at + self.plan.size - last as u64, 0)?;
+        }
+        Ok(time.as_nanos() as u64)
+    }
+
+    /// Reads back what the last sample wrote.
+    fn verify(&mut self) -> Result<(), String> {
+        if self.plan.op == Op::Read {
+            return Ok(());
+        }
+        let (at, stamp) = ((self.plan.samples - 1) * self.plan.step, self.plan.samples);
+        let mut wrong = Ok(());
+        self.each(at, |work, len, offset| {
+            work.disk.read(offset / 512, &mut work.block.bytes[..len])?;
+            if wrong.is_ok() {
+                wrong = work.block.check(len, offset, stamp);
+            }
+            Ok(())
+        })?;
+        wrong
+    }
+}
+
+/// A buffer whose content says where it belongs: its first 8 bytes are its place on the device, the next 8 the number of the sample that
+/// wrote it (0 for the preparation), the rest a fixed pattern.
+struct Block {
+    bytes: Vec<u8>,
+}
+
+impl Block {
+    fn new(len: usize) -> Self {
+        let mut bytes = vec![0; len];
+        bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = pattern(i));
+        Self { bytes }
+    }
+
+    fn stamped(&mut self, len: usize, offset: u64, stamp: u64) -> &[u8] {
+        self.bytes[..8].copy_from_slice(&offset.to_le_bytes());
+        self.bytes[8..16].copy_from_slice(&stamp.to_le_bytes());
+        &self.bytes[..len]
+    }
+
+    fn check(&self, len: usize, offset: u64, stamp: u64) -> Result<(), String> {
+        let head = offset.to_le_bytes().into_iter().chain(stamp.to_le_bytes());
+        let right = self.bytes.iter().zip(head).all(|(is, should)| *is == should)
+            && self.bytes[..len].iter().enumerate().skip(16).all(|(i, byte)| *byte == pattern(i));
+        if right { Ok(()) } else { Err(format!("the device does not hold at byte {offset} what was written there")) }
+    }
+}
+
+fn pattern(i: usize) -> u8 {
+    (i as u8).wrapping_mul(31) ^ (i >> 8) as u8
+}

@@ -1,0 +1,83 @@
+//! Runs a unikernel.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+use unikernel_monitor::{Disk, DiskOptions, Guest, Interface, Outcome, Program, Statistics, hvt, spt};
+
+use crate::build;
+use crate::cli::{self, BuildOptions, Monitor, RunOptions};
+
+/// Runs it until it ends, and says with what code.
+pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
+    let path = match &options.program {
+        Some(path) => path.clone(),
+        None => build::build(&BuildOptions { path: ".".into(), bin: None, debug: false })?,
+    };
+    let program = Program::open(&path)?;
+    let disks = options.block.iter().map(|block| {
+        let (name, path) = (block.name.clone(), block.path.clone());
+        Disk::open(DiskOptions { name, path, read_only: block.read_only, durability: block.durability })
+    });
+    let disks = disks.collect::<Result<Vec<_>, _>>()?;
+    let interface = match options.interface {
+        cli::Interface::Blocks => Interface::Blocks,
+        cli::Interface::Calls => Interface::Calls,
+        cli::Interface::Rings => Interface::Rings { poll: Duration::from_micros(options.poll) },
+    };
+    let guest = Guest::new(program, options.mem, options.arguments.clone(), options.env.clone(), disks, interface)?;
+    let (outcome, exits, statistics) = match options.monitor {
+        Monitor::Spt => {
+            let ran = spt::run(&guest).context("under spt")?;
+            (ran.outcome, None, ran.statistics)
+        }
+        Monitor::Hvt => {
+            let ran = hvt::run(&guest).context("under hvt")?;
+            (ran.outcome, Some(ran.exits), Some(ran.statistics))
+        }
+    };
+    if options.json {
+        eprintln!("{}", told(&guest, exits, statistics));
+    }
+    if let Some(said) = said(&guest, outcome) {
+        eprintln!("unikernel: {}: {said}", path.display());
+    }
+    Ok(outcome.code())
+}
+
+/// What is said of an end that is not the program's own.
+fn said(guest: &Guest, outcome: Outcome) -> Option<String> {
+    let place = |at: u64| match guest.program().function_at(at) {
+        Some((function, behind)) => format!("in {function}+{behind:#x}"),
+        None => format!("at {at:#x}"),
+    };
+    match outcome {
+        Outcome::Fault(fault) => Some(format!("{fault}, {}", place(fault.at))),
+        Outcome::Violation { call: None, at } => Some(format!("asked for what there is not, {}", place(at))),
+        Outcome::Violation { call: Some(call), at } => {
+            Some(format!("made the system call {call}, which it may not make so, {}", place(at)))
+        }
+        Outcome::Killed { signal } => Some(format!("was ended by signal {signal}")),
+        _ => None,
+    }
+}
+
+/// What was asked of the devices, as far as the monitor knows.
+fn told(guest: &Guest, exits: Option<hvt::Exits>, statistics: Option<Vec<Statistics>>) -> Value {
+    let device = |(disk, of): (&Disk, Statistics)| {
+        json!({
+            "name": disk.name(),
+            "sync": disk.durability().name(),
+            "reads": of.reads,
+            "writes": of.writes,
+            "flushes": of.flushes,
+            "bytes_read": of.bytes_read,
+            "bytes_written": of.bytes_written,
+            "refused": of.refused,
+        })
+    };
+    let devices = statistics.map(|all| guest.disks().iter().zip(all).map(device).collect::<Vec<_>>());
+    let exits = exits.map(|exits| json!({ "all": exits.all, "block": exits.block, "wait": exits.wait }));
+    json!({ "devices": devices, "exits": exits })
+}

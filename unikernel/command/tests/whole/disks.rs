@@ -1,0 +1,95 @@
+//! Guests and their disks.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use crate::support::{Disk, WAYS, guest, run_disk, unikernel};
+
+#[test]
+fn requests_end_as_they_should_at_every_edge() {
+    for way in WAYS {
+        let disk = Disk::new(1 << 20);
+        let ran = run_disk(way, &disk.block(""), &["edges"]);
+        assert_eq!(ran.code, Some(0), "{way:?}: {ran:?}");
+        assert!(ran.out.starts_with("the edges are right"), "{way:?}: {ran:?}");
+        assert_eq!(std::fs::metadata(disk.path()).unwrap().len(), 1 << 20, "{way:?}");
+    }
+}
+
+#[test]
+fn a_disk_is_what_it_is_given_as() {
+    for way in WAYS {
+        let disk = Disk::new(4096 + 100);
+        let shape = |more: &str| run_disk(way, &disk.block(more), &["shape"]).out;
+        assert_eq!(shape(""), "8 blocks of 512, read only false, writeback\n", "{way:?}");
+        assert_eq!(shape(",ro"), "8 blocks of 512, read only true, writeback\n", "{way:?}");
+        assert_eq!(shape(",sync=unsafe"), "8 blocks of 512, read only false, unsafe\n", "{way:?}");
+        assert_eq!(run_disk(way, &disk.block(",ro"), &["write", "0", "7"]).out, "Err(ReadOnly)\n", "{way:?}");
+        assert_eq!(run_disk(way, &disk.block(""), &["write", "7", "9"]).out, "Ok(())\n", "{way:?}");
+        assert_eq!(run_disk(way, &disk.block(",ro"), &["read", "7"]).out, "Ok(()) 4608\n", "{way:?}");
+        assert_eq!(run_disk(way, &disk.block(""), &["write", "8", "9"]).out, "Err(Range)\n", "{way:?}");
+    }
+}
+
+/// A file that is cut while the guest has it: the guest is told, and goes on.
+#[test]
+fn what_the_host_cannot_read_is_a_status() {
+    for way in WAYS {
+        let disk = Disk::new(1 << 20);
+        let mut command = unikernel();
+        command.arg("run").arg(guest("disk")).args([
+            "--monitor",
+            way.0,
+            "--interface",
+            way.1,
+            "--block",
+            &disk.block(""),
+        ]);
+        command.args(["--", "until"]).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(out.next().unwrap().unwrap(), "reading", "{way:?}");
+        std::fs::File::options().write(true).open(disk.path()).unwrap().set_len(4096).unwrap();
+        assert_eq!(out.next().unwrap().unwrap(), "Io, and then Ok(())", "{way:?}");
+        assert!(child.wait().unwrap().success(), "{way:?}");
+    }
+}
+
+#[test]
+fn files_outlive_the_guest_and_are_seen_from_the_host() {
+    for way in WAYS {
+        let disk = Disk::new(0);
+        let path = disk.path().to_str().unwrap();
+        let command = |arguments: &[&str]| {
+            let output = unikernel().args(arguments).output().unwrap();
+            assert!(output.status.success(), "{way:?} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        command(&["mkdisk", path, "--size", "4M", "--force"]);
+        assert_eq!(run_disk(way, &disk.block(""), &["files", "put", "a/b", "what I know"]).code, Some(0), "{way:?}");
+        assert_eq!(run_disk(way, &disk.block(""), &["files", "get", "a/b"]).out, "what I know\n", "{way:?}");
+        assert_eq!(command(&["cat", path, "a/b"]), "what I know");
+        assert!(command(&["ls", path]).ends_with("  a/b\n"));
+        assert!(command(&["fsck", path]).contains("1 files of 11 bytes"));
+        let none = run_disk(way, &disk.block(""), &["files", "get", "c"]);
+        assert_eq!((none.code, none.error.contains("there is no file \"c\"")), (Some(1), true), "{way:?}: {none:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_disk_is_said() {
+    let said = |block: &str| {
+        let ran = run_disk(("spt", "calls"), block, &["shape"]);
+        assert_eq!(ran.code, Some(125), "{ran:?}");
+        ran.error
+    };
+    assert!(said("data=/nowhere/x.img").contains("/nowhere/x.img does not exist. `unikernel mkdisk"));
+    assert!(said("data=/tmp").contains("neither a file nor a block device"));
+    let disk = Disk::new(100);
+    assert!(said(&disk.block("")).contains("has 100 bytes"));
+    let large = Disk::new(1 << 20);
+    assert!(said(&large.block("").replace("data=", "other=")).contains("needs the block device \"data\""));
+    let locked = std::fs::File::options().write(true).open(large.path()).unwrap();
+    locked.lock().unwrap();
+    assert!(said(&large.block("")).contains("is in use by another guest"));
+}

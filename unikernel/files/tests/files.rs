@@ -1,0 +1,268 @@
+//! What a program sees of its files, against a model in memory, over mounts.
+
+use std::collections::BTreeMap;
+
+use unikernel_files::{Disk, DiskError, Error, Files, Geometry, Memory, PAGE, check};
+
+const BLOCKS: usize = 8192;
+
+fn new() -> Files<Memory> {
+    Files::format(Memory::new(512, BLOCKS)).unwrap()
+}
+
+fn again(files: Files<Memory>) -> Files<Memory> {
+    Files::mount(files.into_disk()).unwrap()
+}
+
+#[test]
+fn what_was_synced_is_there_and_what_was_not_is_not() {
+    let mut files = new();
+    let log = files.create("log").unwrap();
+    files.append(log, b"one\n").unwrap();
+    files.sync().unwrap();
+    files.append(log, b"two\n").unwrap();
+    assert_eq!(files.read(log).unwrap(), b"one\ntwo\n");
+    let mut files = again(files);
+    let log = files.open("log").unwrap();
+    assert_eq!(files.read(log).unwrap(), b"one\n");
+    assert_eq!(files.list("").collect::<Vec<_>>(), [("log", 4)]);
+}
+
+/// The same operations on files and on vectors.
+#[test]
+fn they_are_what_vectors_are() {
+    for (seed, block_size) in [(1, 512), (2, 4096), (3, 1024), (4, 512)] {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut files = Files::format(Memory::new(block_size, 4 << 20 >> block_size.trailing_zeros())).unwrap();
+        let (mut now, mut synced) = (BTreeMap::<String, Vec<u8>>::new(), BTreeMap::new());
+        for step in 0..3000 {
+            let name = format!("file {}", random.u8(..6));
+            let spread = if random.bool() { 100 } else { 5 * PAGE };
+            match random.u8(..20) {
+                0 => assert_eq!(files.remove(&name).is_ok(), now.remove(&name).is_some()),
+                1 => {
+                    let to = format!("file {}", random.u8(..6));
+                    let moved = now.contains_key(&name);
+                    assert_eq!(files.rename(&name, &to).is_ok(), moved);
+                    if moved {
+                        let content = now.remove(&name).unwrap();
+                        now.insert(to, content);
+                    }
+                }
+                2 | 3 => {
+                    let size = random.usize(..4 * spread);
+                    if let (Ok(file), Some(content)) = (files.open(&name), now.get_mut(&name)) {
+                        files.set_size(file, size as u64).unwrap();
+                        content.resize(size, 0);
+                    }
+                }
+                4 => {
+                    files.sync().unwrap();
+                    synced = now.clone();
+                }
+                5 => {
+                    files = again(files);
+                    now = synced.clone();
+                }
+                6..=12 => {
+                    let data: Vec<u8> = (0..random.usize(..spread)).map(|_| random.u8(..)).collect();
+                    let at = random.usize(..4 * spread);
+                    let file = files.open_or_create(&name).unwrap();
+                    files.write_at(file, at as u64, &data).unwrap();
+                    let content = now.entry(name).or_default();
+                    if !data.is_empty() {
+                        content.resize(content.len().max(at + data.len()), 0);
+                        content[at..at + data.len()].copy_from_slice(&data);
+                    }
+                }
+                13..=15 => {
+                    let data = vec![step as u8; random.usize(..spread)];
+                    let file = files.open_or_create(&name).unwrap();
+                    files.append(file, &data).unwrap();
+                    now.entry(name).or_default().extend(&data);
+                }
+                _ => {
+                    let (at, len) = (random.usize(..4 * spread), random.usize(..spread));
+                    let Ok(file) = files.open(&name) else { continue };
+                    let content = &now[&name];
+                    let mut read = vec![0xee; len];
+                    let got = files.read_at(file, at as u64, &mut read).unwrap();
+                    let expected = content.get(at..(at + len).min(content.len())).unwrap_or_default();
+                    assert_eq!(&read[..got], expected);
+                }
+            }
+            if step % 50 == 0 {
+                let names: Vec<_> = now.iter().map(|(name, content)| (name.as_str(), content.len() as u64)).collect();
+                assert_eq!(files.list("").collect::<Vec<_>>(), names);
+                for (name, content) in &now {
+                    let file = files.open(name).unwrap();
+                    assert!(files.read(file).unwrap() == *content, "{name} in step {step}");
+                }
+            }
+        }
+        files.sync().unwrap();
+        let free = files.space().free;
+        let mut disk = files.into_disk();
+        let report = check(&mut disk).unwrap();
+        assert_eq!((report.problems, report.interrupted, report.free), (vec![], None, free));
+    }
+}
+
+/// A device that counts what is asked of it, and refuses what it is told to.
+#[derive(Debug)]
+struct Counting {
+    memory: Memory,
+    writes: usize,
+    flushes: usize,
+    refuse_write: Option<usize>,
+    refuse_flush: bool,
+}
+
+impl Counting {
+    fn new() -> Self {
+        let memory = Files::format(Memory::new(512, BLOCKS)).unwrap().into_disk();
+        Self { memory, writes: 0, flushes: 0, refuse_write: None, refuse_flush: false }
+    }
+}
+
+impl Disk for Counting {
+    fn geometry(&self) -> Geometry {
+        self.memory.geometry()
+    }
+
+    fn read(&mut self, block: u64, into: &mut [u8]) -> Result<(), DiskError> {
+        self.memory.read(block, into)
+    }
+
+    fn write(&mut self, block: u64, from: &[u8]) -> Result<(), DiskError> {
+        self.writes += 1;
+        if self.refuse_write == Some(self.writes) { Err(DiskError::Io) } else { self.memory.write(block, from) }
+    }
+
+    fn flush(&mut self) -> Result<(), DiskError> {
+        self.flushes += 1;
+        if self.refuse_flush { Err(DiskError::Io) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_sync_is_one_flush_and_two_of_much() {
+    let mut files = Files::mount(Counting::new()).unwrap();
+    let log = files.create("log").unwrap();
+    let mut flushes = 1;
+    for n in 0..1000 {
+        files.append(log, &vec![n as u8; n % 5000]).unwrap();
+        files.sync().unwrap();
+        flushes += 1;
+        // Nothing is left to be flushed.
+        files.sync().unwrap();
+        files.set_size(log, 0).unwrap();
+    }
+    files.sync().unwrap();
+    files.append(log, &vec![1; 3 << 20]).unwrap();
+    files.sync().unwrap();
+    assert_eq!(files.into_disk().flushes, flushes + 2);
+}
+
+#[test]
+fn a_full_device_says_so_and_what_it_has_is_there() {
+    let mut files = new();
+    let file = files.create("a").unwrap();
+    let total = files.space().total;
+    files.write_at(file, 0, &vec![1; total as usize - 4 * PAGE]).unwrap();
+    files.sync().unwrap();
+    let refused = files.write_at(file, 0, &vec![2; 100 * PAGE]);
+    assert_eq!(refused, Err(Error::NoSpace { needed: 102, free: 4 }));
+    assert_eq!(files.read(file).unwrap(), vec![1; total as usize - 4 * PAGE]);
+    files.remove("a").unwrap();
+    assert_eq!(files.space().free, 4 * PAGE as u64);
+    files.sync().unwrap();
+    assert_eq!(files.space().free, total);
+}
+
+#[test]
+fn names_that_fill_their_part_of_the_device_are_refused_and_the_rest_goes_on() {
+    let mut files = new();
+    let (mut count, why) = (0, loop_until_refused(&mut files));
+    assert_eq!(why, Error::NoRoomForNames);
+    files.sync().unwrap();
+    let mut files = again(files);
+    files.list("").for_each(|_| count += 1);
+    assert!(count > 150, "{count}");
+    files.remove("00000").unwrap();
+    files.create("another").unwrap();
+    files.sync().unwrap();
+}
+
+fn loop_until_refused(files: &mut Files<Memory>) -> Error {
+    for n in 0.. {
+        let name = if n == 0 { "00000".to_owned() } else { format!("{n:05}{}", "x".repeat(200)) };
+        if let Err(why) = files.create(&name) {
+            return why;
+        }
+        if n % 7 == 0 {
+            files.sync().unwrap();
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn a_refused_write_loses_nothing_and_may_be_tried_again() {
+    for refused in 1..60 {
+        let mut files = Files::mount(Counting { refuse_write: Some(refused), ..Counting::new() }).unwrap();
+        let mut content = Vec::new();
+        let mut refusals = 0;
+        let file = files.create("a").unwrap();
+        for n in 0..20 {
+            let data = vec![n; 3000];
+            while let Err(why) = files.write_at(file, content.len() as u64, &data) {
+                assert_eq!(why, Error::Disk(DiskError::Io));
+                refusals += 1;
+            }
+            content.extend(data);
+            while let Err(why) = files.sync() {
+                assert_eq!(why, Error::Disk(DiskError::Io));
+                refusals += 1;
+            }
+        }
+        assert!(refusals == 1 || files.into_disk().writes < refused, "{refusals} of {refused}");
+    }
+}
+
+#[test]
+fn after_a_failed_flush_nothing_is_written_any_more() {
+    let mut files = Files::mount(Counting::new()).unwrap();
+    let file = files.create("a").unwrap();
+    files.append(file, b"first").unwrap();
+    files.sync().unwrap();
+    let mut disk = files.into_disk();
+    disk.refuse_flush = true;
+    // The mount has to flush.
+    assert_eq!(Files::mount(disk).unwrap_err(), Error::Disk(DiskError::Io));
+}
+
+#[test]
+fn what_cannot_be_asked_is_told() {
+    let mut files = new();
+    assert_eq!(files.open("a").unwrap_err(), Error::NotFound("a".into()));
+    let a = files.create("a").unwrap();
+    assert_eq!(files.create("a").unwrap_err(), Error::Exists("a".into()));
+    for name in ["", "\0", &"n".repeat(256)] {
+        assert_eq!(files.create(name).unwrap_err(), Error::BadName(name.into()));
+        assert_eq!(files.rename("a", name).unwrap_err(), Error::BadName(name.into()));
+    }
+    assert_eq!(files.write_at(a, u64::MAX, b"x").unwrap_err(), Error::TooLarge);
+    assert_eq!(files.set_size(a, u64::MAX).unwrap_err(), Error::TooLarge);
+    assert_eq!(files.read_at(a, u64::MAX, &mut [0; 4]).unwrap(), 0);
+    files.set_size(a, 1 << 40).unwrap();
+    files.write_at(a, (1 << 40) - 1, b"x").unwrap();
+    let mut end = [9; 3];
+    assert_eq!(files.read_at(a, (1 << 40) - 2, &mut end).unwrap(), 2);
+    assert_eq!(end, [0, b'x', 9]);
+    files.remove("a").unwrap();
+    assert_eq!(files.append(a, b"x").unwrap_err(), Error::Removed);
+    assert_eq!(Files::mount(Memory::new(512, BLOCKS)).unwrap_err(), Error::NotFormatted);
+    assert_eq!(Files::format(Memory::new(512, 8)).unwrap_err(), Error::TooSmall { needed: 262_144 });
+    assert_eq!(Files::format(Memory::new(256, BLOCKS)).unwrap_err(), Error::BlockSize(256));
+}

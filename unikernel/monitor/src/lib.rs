@@ -1,0 +1,25 @@
+//! Runs unikernels.
+//!
+//! A [`Program`] is an ELF file that was checked; a [`Guest`] is a program with what it is given: memory, arguments, disks. Under
+//! [`spt`] it runs as a process that may do next to nothing, under [`hvt`] as a virtual machine.
+//!
+//! Everything that comes from outside (the file, the disks, what the guest asks) is checked where it comes in, and is of a type of its
+//! own from there on.
+
+mod backend;
+mod boot;
+mod disk;
+mod guest;
+pub mod hvt;
+mod memory;
+mod outcome;
+mod program;
+mod ring;
+pub mod spt;
+
+pub use backend::Statistics;
+pub use disk::{Disk, DiskError, DiskOptions};
+pub use guest::{Guest, GuestError, Interface};
+pub use outcome::{Fault, Outcome};
+pub use program::{Program, ProgramError};
+pub use unikernel_abi::Durability;

@@ -1,0 +1,210 @@
+//! The monitor's side of the rings: takes requests of all devices, does them, and says what became of them.
+//!
+//! Everything that the guest writes is copied once, then checked, then used; the monitor's own counts are its own, and what the guest
+//! has of them is a copy. A guest that counts up what cannot be has broken the rules, and is ended; whatever else it asks gets a status.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use unikernel_abi::ring::{self, Completion, Control, Request, SEGMENTS, Segment, place};
+use unikernel_abi::{RINGS, Status};
+
+use crate::backend::{Backend, Statistics};
+use crate::memory::{Buffer, Memory};
+
+/// Something that is waited for and told, in this process or another.
+#[derive(Debug)]
+pub(crate) struct Event(OwnedFd);
+
+impl Event {
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: the call takes two numbers.
+        let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
+        if descriptor == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: it was just opened, and is nobody else's.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
+    }
+
+    pub fn descriptor(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+
+    pub fn tell(&self) {
+        let one = 1u64;
+        // SAFETY: eight bytes are written of a number that is there. The counter would have to overflow for this to fail.
+        unsafe { libc::write(self.descriptor(), (&raw const one).cast(), 8) };
+    }
+
+    /// Until it is told, if it was not already.
+    pub fn wait(&self) {
+        let mut count = 0u64;
+        // SAFETY: eight bytes are read into a number that is there. Interrupted, whoever waits looks again.
+        unsafe { libc::read(self.descriptor(), (&raw mut count).cast(), 8) };
+    }
+}
+
+/// The guest put more into a ring than it has places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken;
+
+/// One device.
+struct Queue<'a> {
+    backend: Backend<'a>,
+    base: u64,
+    asked: Control<'a>,
+    told: Control<'a>,
+    taken: u32,
+    completed: u32,
+}
+
+/// The devices of a guest, at work.
+pub(crate) struct Server<'a> {
+    memory: &'a Memory,
+    queues: Vec<Queue<'a>>,
+    /// The guest has put something there while the monitor slept.
+    doorbell: &'a Event,
+    /// The monitor has, while the guest slept.
+    wake: &'a Event,
+    /// How long it looks for requests before it sleeps.
+    poll: Duration,
+}
+
+/// What the rings of a device take.
+pub(crate) const SIZE: u64 = place::SIZE;
+
+/// Where the rings of a device begin.
+pub(crate) fn base(device: usize) -> u64 {
+    RINGS + device as u64 * place::STRIDE
+}
+
+impl<'a> Server<'a> {
+    /// `None` if the memory has no room for the rings, which it always has.
+    pub fn new(
+        memory: &'a Memory,
+        backends: Vec<Backend<'a>>,
+        doorbell: &'a Event,
+        wake: &'a Event,
+        poll: Duration,
+    ) -> Option<Self> {
+        let queue = |(device, backend): (usize, Backend<'a>)| {
+            let base = base(device);
+            let control = |count, sleeps| {
+                Some(Control { count: memory.word(base + count)?, sleeps: memory.word(base + sleeps)? })
+            };
+            let asked = control(place::SUBMITTED, place::MONITOR_SLEEPS)?;
+            let told = control(place::COMPLETED, place::GUEST_SLEEPS)?;
+            Some(Queue { backend, base, asked, told, taken: 0, completed: 0 })
+        };
+        let queues = backends.into_iter().enumerate().map(queue).collect::<Option<_>>()?;
+        Some(Self { memory, queues, doorbell, wake, poll })
+    }
+
+    /// Serves the guest until it has ended, which `ended` says after the doorbell was rung.
+    pub fn run(&mut self, ended: &AtomicBool) -> Result<(), Broken> {
+        let mut idle = Instant::now();
+        loop {
+            let mut did = false;
+            for queue in &mut self.queues {
+                did |= queue.serve(self.memory, self.wake)?;
+            }
+            if ended.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            if did {
+                idle = Instant::now();
+            } else if idle.elapsed() < self.poll {
+                std::hint::spin_loop();
+            } else {
+                if self.queues.iter().all(|queue| queue.asked.may_sleep(queue.taken)) {
+                    self.doorbell.wait();
+                }
+                self.queues.iter().for_each(|queue| queue.asked.awake());
+                idle = Instant::now();
+            }
+        }
+    }
+
+    pub fn statistics(&self) -> Vec<Statistics> {
+        self.queues.iter().map(|queue| queue.backend.statistics).collect()
+    }
+}
+
+impl Queue<'_> {
+    /// Does what is there now. Whatever the guest adds meanwhile is for the next time: the other devices come first.
+    fn serve(&mut self, memory: &Memory, wake: &Event) -> Result<bool, Broken> {
+        let submitted = self.asked.published();
+        if ring::waiting(submitted, self.taken).ok_or(Broken)? == 0 {
+            return Ok(false);
+        }
+        while self.taken != submitted {
+            let at = self.base + ring::request_at(self.taken);
+            let request = request(&memory.copy(at).ok_or(Broken)?);
+            self.taken = self.taken.wrapping_add(1);
+            let status = self.perform(memory, &request);
+            let completion = completion(Completion { id: request.id, status: status as u32, reserved: 0 });
+            memory.put(self.base + ring::completion_at(self.completed), &completion);
+            self.completed = self.completed.wrapping_add(1);
+            // Each by itself: the guest goes on with what it has while the next is done.
+            if self.told.publish(self.completed) {
+                wake.tell();
+            }
+        }
+        Ok(true)
+    }
+
+    fn perform(&mut self, memory: &Memory, request: &Request) -> Status {
+        let Some(parts) = request.data.get(..usize::from(request.segments)) else { return Status::Invalid };
+        let Some(len) = parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.len)) else {
+            return Status::Invalid;
+        };
+        let checked = match self.backend.check(u32::from(request.op), request.block, len) {
+            Ok(checked) => checked,
+            Err(status) => return status,
+        };
+        let mut data = [Buffer::NOTHING; SEGMENTS];
+        for (Segment { start, len }, buffer) in parts.iter().zip(&mut data) {
+            let Some(found) = checked.buffer(memory, *start, *len) else { return Status::Invalid };
+            *buffer = found;
+        }
+        self.backend.perform(checked, &data[..parts.len()])
+    }
+}
+
+fn request(bytes: &[u8; size_of::<Request>()]) -> Request {
+    let word = |n: usize| bytes[8 * n..8 * n + 8].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    let segment = |n: usize| Segment { start: word(2 + 2 * n), len: word(3 + 2 * n) };
+    Request {
+        op: word(0) as u16,
+        segments: (word(0) >> 16) as u16,
+        id: (word(0) >> 32) as u32,
+        block: word(1),
+        data: [segment(0), segment(1), segment(2)],
+    }
+}
+
+fn completion(Completion { id, status, reserved }: Completion) -> [u8; 16] {
+    let mut out = [0; 16];
+    out[..4].copy_from_slice(&id.to_le_bytes());
+    out[4..8].copy_from_slice(&status.to_le_bytes());
+    out[8..].copy_from_slice(&reserved.to_le_bytes());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_and_completions_are_read_and_written_as_they_lie_in_memory() {
+        let read = request(&std::array::from_fn(|n| n as u8));
+        assert_eq!((read.op, read.segments, read.id), (0x0100, 0x0302, 0x0706_0504));
+        assert_eq!((read.block, read.data[0].start), (0x0f0e_0d0c_0b0a_0908, 0x1716_1514_1312_1110));
+        assert_eq!(read.data[2].len, 0x3f3e_3d3c_3b3a_3938);
+        let written = completion(Completion { id: 0x0403_0201, status: 5, reserved: 0 });
+        assert_eq!(written[..8], [1, 2, 3, 4, 5, 0, 0, 0]);
+    }
+}
