@@ -1,7 +1,7 @@
 //! A ring of requests in memory that a guest and its monitor share: how a guest asks a device without leaving what it does.
 //!
-//! The guest writes a [`Request`] into the next place of one ring and counts up [`Control::submitted`]; the monitor does it and writes a
-//! [`Completion`] into the next place of the other, in whatever order requests end, and counts up [`Control::completed`]. Counts go round at 2^32,
+//! The guest writes a [`Request`] into the next place of one ring and counts up [`place::SUBMITTED`]; the monitor does it and writes a
+//! [`Completion`] into the next place of the other, in whatever order requests end, and counts up [`place::COMPLETED`]. Counts go round at 2^32,
 //! and a place is the count modulo [`DEPTH`]. A guest has at most [`DEPTH`] requests under way, so that there is always room for their
 //! completions. Each count has one writer and a cache line of its own.
 //!

@@ -2,7 +2,7 @@
 //!
 //! The guest's code has the least privilege that the processor knows (CPL 3), and page tables that it cannot see. It asks by a write to
 //! where no memory is, which stops it; the monitor does what was asked, and lets it go on. What it does besides that it may not do ends in a
-//! few instructions of the monitor's ([`fault`]), which tell it, or in a processor that can no longer go on.
+//! few instructions of the monitor's, which tell it, or in a processor that can no longer go on.
 
 mod fault;
 mod registers;

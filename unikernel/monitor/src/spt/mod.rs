@@ -1,7 +1,7 @@
 //! spt: the guest is a process that may do next to nothing.
 //!
 //! A child of the monitor gives up everything before it enters the program: its files but the disks and the console, its rights, its memory
-//! but the guest's. What is left to it is a filter's ([`filter`]): to read and write its disks within their bounds, to flush them, to
+//! but the guest's. What is left to it is a filter's: to read and write its disks within their bounds, to flush them, to
 //! write to the console, to ask the time, to end. So the program runs as fast as any process, and asks the kernel without a
 //! detour; what it could do to the host is what these calls can. With rings it has no disks either: a thread of the monitor does what it
 //! asks there.
