@@ -123,7 +123,9 @@ fn skipped(what: &str) {
 fn sources(workspace: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open: Vec<PathBuf> =
-        ["Cargo.toml", "Cargo.lock", "lab", "otp", "rtos", "image", "examples", "tools"].map(PathBuf::from).to_vec();
+        ["Cargo.toml", "Cargo.lock", "lab", "otp", "rtos", "image", "unikernel", "examples", "tools"]
+            .map(PathBuf::from)
+            .to_vec();
     while let Some(path) = open.pop() {
         let whole = workspace.join(&path);
         if whole.is_dir() {
@@ -244,6 +246,10 @@ fn build(cargo: &Path, source: &Path, target: &Path) {
     program.args(["build", "--offline", "--package", "kizami"]);
     let mut probe = Command::new("sh");
     probe.arg(source.join("lab/probes/linux/build")).arg(target.join("debug")).arg("--offline");
+    // How fast it is does not matter here, and to optimise it takes longer than all the rest.
+    for package in ["kizami-workloads", "kizami-probe"] {
+        probe.arg("--config").arg(format!("profile.static.package.{package}.opt-level=0"));
+    }
     for mut command in [program, probe] {
         command.current_dir(source).env("CARGO_TARGET_DIR", target);
         succeeded(&command.output().expect("cargo"));
