@@ -27,6 +27,10 @@ impl Memory {
         &self.bytes
     }
 
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     fn range(&self, block: u64, len: usize) -> Result<core::ops::Range<usize>, DiskError> {
         let size = self.block_size as usize;
         let start = usize::try_from(block).ok().and_then(|block| block.checked_mul(size)).ok_or(DiskError::Invalid)?;

@@ -3,11 +3,11 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use crate::support::{Disk, WAYS, guest, run_disk, unikernel};
+use crate::support::{Disk, guest, run_disk, unikernel, ways};
 
 #[test]
 fn requests_end_as_they_should_at_every_edge() {
-    for way in WAYS {
+    for way in ways() {
         let disk = Disk::new(1 << 20);
         let ran = run_disk(way, &disk.block(""), &["edges"]);
         assert_eq!(ran.code, Some(0), "{way:?}: {ran:?}");
@@ -18,7 +18,7 @@ fn requests_end_as_they_should_at_every_edge() {
 
 #[test]
 fn a_disk_is_what_it_is_given_as() {
-    for way in WAYS {
+    for way in ways() {
         let disk = Disk::new(4096 + 100);
         let shape = |more: &str| run_disk(way, &disk.block(more), &["shape"]).out;
         assert_eq!(shape(""), "8 blocks of 512, read only false, writeback\n", "{way:?}");
@@ -34,7 +34,7 @@ fn a_disk_is_what_it_is_given_as() {
 /// A file that is cut while the guest has it: the guest is told, and goes on.
 #[test]
 fn what_the_host_cannot_read_is_a_status() {
-    for way in WAYS {
+    for way in ways() {
         let disk = Disk::new(1 << 20);
         let mut command = unikernel();
         command.arg("run").arg(guest("disk")).args([
@@ -57,7 +57,7 @@ fn what_the_host_cannot_read_is_a_status() {
 
 #[test]
 fn files_outlive_the_guest_and_are_seen_from_the_host() {
-    for way in WAYS {
+    for way in ways() {
         let disk = Disk::new(0);
         let path = disk.path().to_str().unwrap();
         let command = |arguments: &[&str]| {

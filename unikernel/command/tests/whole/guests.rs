@@ -1,12 +1,10 @@
 //! What a guest has: arguments, time, memory, an end.
 
-use crate::support::{guest, run_plain, unikernel};
-
-const MONITORS: [&str; 2] = ["spt", "hvt"];
+use crate::support::{guest, monitors, run_plain, unikernel};
 
 #[test]
 fn a_guest_is_given_arguments_and_variables() {
-    for monitor in MONITORS {
+    for monitor in monitors() {
         let ran = run_plain(monitor, &["hello", "you", "me"]);
         assert_eq!((ran.code, ran.out.as_str(), ran.error.as_str()), (Some(0), "hello, you and me\n", ""), "{monitor}");
         let run = |variable: &str| {
@@ -28,7 +26,7 @@ fn a_guest_is_given_arguments_and_variables() {
 
 #[test]
 fn it_ends_with_its_own_code_and_a_panic_says_where() {
-    for monitor in MONITORS {
+    for monitor in monitors() {
         assert_eq!(run_plain(monitor, &["exit", "7"]).code, Some(7), "{monitor}");
         let ran = run_plain(monitor, &["panic", "x"]);
         assert_eq!(ran.code, Some(101), "{monitor}");
@@ -39,7 +37,7 @@ fn it_ends_with_its_own_code_and_a_panic_says_where() {
 
 #[test]
 fn it_has_time_memory_and_numbers() {
-    for monitor in MONITORS {
+    for monitor in monitors() {
         let ran = run_plain(monitor, &["time"]);
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
         let told: u64 = ran.out.trim().parse().unwrap_or_else(|_| panic!("{monitor}: {ran:?}"));
@@ -53,7 +51,7 @@ fn it_has_time_memory_and_numbers() {
 
 #[test]
 fn it_has_all_of_its_memory_again_and_again() {
-    for monitor in MONITORS {
+    for monitor in monitors() {
         let ran = run_plain(monitor, &["heap"]);
         let lines: Vec<&str> = ran.out.lines().collect();
         assert!(lines.len() == 3 && lines.iter().all(|line| *line == lines[0]), "{monitor}: {ran:?}");
@@ -65,7 +63,7 @@ fn it_has_all_of_its_memory_again_and_again() {
 
 #[test]
 fn much_text_arrives_in_order() {
-    for monitor in MONITORS {
+    for monitor in monitors() {
         let ran = run_plain(monitor, &["long"]);
         assert!(ran.out.lines().enumerate().all(|(n, line)| line == format!("line {n} of many")), "{monitor}");
         assert_eq!(ran.out.lines().count(), 100_000, "{monitor}");

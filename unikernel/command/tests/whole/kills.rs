@@ -4,12 +4,12 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::support::{Disk, WAYS, guest, unikernel};
+use crate::support::{Disk, guest, unikernel, ways};
 
 #[test]
 fn what_was_said_to_be_stored_outlives_a_killed_monitor() {
     let mut random = fastrand::Rng::with_seed(11);
-    for (monitor, interface) in WAYS {
+    for (monitor, interface) in ways() {
         let disk = Disk::new(0);
         let made = unikernel().arg("mkdisk").arg(disk.path()).args(["--size", "2M", "--force"]).output().unwrap();
         assert!(made.status.success());

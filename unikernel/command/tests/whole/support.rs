@@ -1,13 +1,38 @@
 //! What the tests share: built guests, disks, runs.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// What runs guests on this machine.
+pub fn monitors() -> &'static [&'static str] {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    let has_kvm = FOUND.get_or_init(|| {
+        let opened = File::options().read(true).write(true).open("/dev/kvm");
+        if let Err(why) = &opened {
+            skipped(&format!("kizami-unikernel-command: guests under hvt: /dev/kvm cannot be opened ({why})"));
+        }
+        opened.is_ok()
+    });
+    if *has_kvm { &["spt", "hvt"] } else { &["spt"] }
+}
+
+/// A line for whoever runs the tests, of what was not run.
+fn skipped(what: &str) {
+    println!("skipped: {what}");
+    if let Some(list) = std::env::var_os("KIZAMI_SKIPPED") {
+        let file = File::options().append(true).create(true).open(list);
+        let _ = file.and_then(|mut file| writeln!(file, "{what}"));
+    }
+}
+
 /// How guests are run: monitor and interface.
-pub const WAYS: [(&str, &str); 6] =
-    [("spt", "blocks"), ("spt", "calls"), ("spt", "rings"), ("hvt", "blocks"), ("hvt", "calls"), ("hvt", "rings")];
+pub fn ways() -> impl Iterator<Item = (&'static str, &'static str)> {
+    monitors().iter().flat_map(|monitor| ["blocks", "calls", "rings"].map(|interface| (*monitor, interface)))
+}
 
 pub fn unikernel() -> Command {
     Command::new(env!("CARGO_BIN_EXE_unikernel"))
@@ -88,7 +113,7 @@ impl Disk {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("disk-{}-{number}.img", std::process::id()));
-        let file = std::fs::File::create(&path).unwrap();
+        let file = File::create(&path).unwrap();
         file.set_len(bytes).unwrap();
         Self(path)
     }
