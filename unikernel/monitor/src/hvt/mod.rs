@@ -10,7 +10,7 @@ mod tables;
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kvm_bindings::kvm_userspace_memory_region;
 use kvm_ioctls::{Kvm, VcpuExit, VcpuFd, VmFd};
@@ -121,16 +121,26 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
     registers::tell_at(&vm, place::DOORBELL, doorbell.descriptor()).map_err(failed("the doorbell was refused"))?;
     let server = Server::new(&memory, backends, &doorbell, &wake, poll);
     let mut server = server.ok_or(HvtError::Memory(io::ErrorKind::OutOfMemory.into()))?;
-    let ended = AtomicBool::new(false);
+    let (ended, broken) = (AtomicBool::new(false), AtomicBool::new(false));
+    registers::catch_interruptions();
+    // SAFETY: it asks for a number.
+    let processor = unsafe { libc::pthread_self() };
     let (ran, served) = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
             let served = server.run(&ended);
-            // The guest may be waiting for what never comes.
-            ended.store(true, Ordering::Release);
-            wake.tell();
+            if served.is_err() {
+                broken.store(true, Ordering::Release);
+                // The guest may wait for what never comes, or compute for ever.
+                wake.tell();
+                while !ended.load(Ordering::Acquire) {
+                    // SAFETY: that thread waits for this one before it ends.
+                    unsafe { libc::pthread_kill(processor, registers::INTERRUPTION) };
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            }
             served
         });
-        let mut machine = machine(vcpu, Vec::new(), Some((&wake, &ended)));
+        let mut machine = machine(vcpu, Vec::new(), Some((&wake, &broken)));
         let outcome = machine.run();
         ended.store(true, Ordering::Release);
         doorbell.tell();
@@ -182,7 +192,7 @@ struct Machine<'a> {
     vcpu: VcpuFd,
     backends: Vec<Backend<'a>>,
     memory: &'a Memory,
-    /// With rings: what is told when there is a completion, and whether the other thread has ended.
+    /// With rings: what is told when there is a completion, and whether the guest has broken one.
     wake: Option<(&'a Event, &'a AtomicBool)>,
     exits: Exits,
 }
@@ -190,6 +200,8 @@ struct Machine<'a> {
 impl Machine<'_> {
     fn run(&mut self) -> Result<Outcome, HvtError> {
         loop {
+            let wake = self.wake;
+            let is_broken = || wake.is_some_and(|(_, broken)| broken.load(Ordering::Acquire));
             let asked = match self.vcpu.run() {
                 Ok(VcpuExit::MmioWrite(at, data)) => {
                     <[u8; 4]>::try_from(data).ok().map(|data| (at, u32::from_le_bytes(data)))
@@ -200,8 +212,10 @@ impl Machine<'_> {
                 }
                 Ok(VcpuExit::Shutdown | VcpuExit::Hlt) => None,
                 Ok(VcpuExit::IoIn(..) | VcpuExit::IoOut(..) | VcpuExit::MmioRead(..)) => None,
+                Ok(VcpuExit::Intr) if is_broken() => None,
                 Ok(VcpuExit::Intr) => continue,
                 Ok(other) => return Err(HvtError::Stopped(format!("{other:?}"))),
+                Err(why) if why.errno() == libc::EINTR && is_broken() => None,
                 Err(why) if why.errno() == libc::EINTR || why.errno() == libc::EAGAIN => continue,
                 Err(why) => return Err(HvtError::Stopped(why.to_string())),
             };
@@ -265,11 +279,11 @@ impl Machine<'_> {
     /// Until there is a completion, or will never be one.
     fn wait(&mut self) -> Option<()> {
         self.exits.wait += 1;
-        let (wake, ended) = self.wake?;
-        if !ended.load(Ordering::Acquire) {
+        let (wake, broken) = self.wake?;
+        if !broken.load(Ordering::Acquire) {
             wake.wait();
         }
-        (!ended.load(Ordering::Acquire)).then_some(())
+        (!broken.load(Ordering::Acquire)).then_some(())
     }
 
     fn time(&self, address: u32) -> Option<()> {

@@ -68,3 +68,18 @@ pub(super) fn tell_at(vm: &VmFd, place: u64, event: i32) -> Result<(), Error> {
     let event = ManuallyDrop::new(unsafe { EventFd::from_raw_fd(event) });
     vm.register_ioevent(&event, &IoEventAddress::Mmio(place), NoDatamatch)
 }
+
+/// What takes the processor from a guest that would not give it.
+pub(super) const INTERRUPTION: i32 = libc::SIGUSR1;
+
+extern "C" fn nothing(_: i32) {}
+
+/// Without a handler the signal would end the monitor.
+pub(super) fn catch_interruptions() {
+    // SAFETY: the handler does nothing; a call that it interrupts says so, as no restart was asked for.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = nothing as extern "C" fn(i32) as usize;
+        libc::sigaction(INTERRUPTION, &action, std::ptr::null_mut());
+    }
+}
