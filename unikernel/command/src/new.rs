@@ -30,7 +30,7 @@ pub fn new(folder: &Path) -> anyhow::Result<u8> {
         bail!("{} exists already", folder.display());
     }
     let manifest = format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nunikernel = {}\n",
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[[bin]]\nname = \"{name}\"\npath = \"src/main.rs\"\ntest = false\n\n[dependencies]\nunikernel = {}\n",
         dependency()
     );
     let write = |path: &str, text: &str| {
