@@ -66,8 +66,7 @@ fn blocks(attribute: TokenStream) -> Result<Vec<LitStr>, Error> {
                 return Err(Error::new_spanned(element, "the name of a device, such as \"data\""));
             };
             let text = name.value();
-            let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-            if !(1..24).contains(&text.len()) || !text.chars().all(is_letter) {
+            if !unikernel_abi::manifest::is_name(text.as_bytes()) {
                 return Err(Error::new_spanned(name, "a device is called by 1 to 23 letters, digits, - and _"));
             }
             if names.iter().any(|other| other.value() == text) {
@@ -76,8 +75,11 @@ fn blocks(attribute: TokenStream) -> Result<Vec<LitStr>, Error> {
             names.push(name);
         }
     }
-    if names.len() > 16 {
-        return Err(Error::new_spanned(&names[16], "a program has at most 16 devices"));
+    if let Some(one_more) = names.get(unikernel_abi::MOST_DEVICES) {
+        return Err(Error::new_spanned(
+            one_more,
+            format!("a program has at most {} devices", unikernel_abi::MOST_DEVICES),
+        ));
     }
     Ok(names)
 }
