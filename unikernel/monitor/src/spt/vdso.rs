@@ -63,7 +63,11 @@ mod tests {
             7fff5000-7fff6000 r--p 0 00:00 0 [vvar_vclock]\n7fff6000-7fff8000 r-xp 0 00:00 0 [vdso]\n";
         assert_eq!(pages(maps), Some(0x7fff_1000..0x7fff_8000));
         assert_eq!(pages("00400000-00500000 r-xp 0 00:00 0 /bin/sh\n"), None);
-        assert_eq!(pages(&maps.replace("7fff6000", "7fff7000")), None);
+        assert_eq!(
+            pages(&maps.replace("7fff6000-7fff8000", "7fff7000-7fff8000")),
+            None,
+            "a page is missing between them"
+        );
     }
 
     #[test]
