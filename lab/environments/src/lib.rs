@@ -10,6 +10,7 @@
 mod environment;
 mod erlang;
 mod error;
+mod flushes;
 mod keeper;
 mod launch;
 mod link;
@@ -42,7 +43,7 @@ environments! {
     actors: [
         OTP, ERLANG, GEN_SERVER, GEN_SERVER_OFF_HEAP, GEN_SERVER_SUPERVISED, ACTIX, ACTIX_SPREAD, RACTOR, KAMEO, TOKIO, THREADS
     ],
-    unikernel: [SPT, HVT],
+    unikernel: [SPT, HVT, IN_QEMU],
     rtos: [RtosHost, CORTEX_M33, CORTEX_A9, RP2040],
     reference: [CYCLICTEST, HACKBENCH, PERF, NUTTCP, IPERF3, FIO],
 }

@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 
 use kizami_protocol::{Arena, PartSize, Report};
 use kizami_recording::Recorder;
-use kizami_recording::folder::Effective;
+use kizami_recording::folder::{Effective, HOST_FLUSHES};
 use kizami_workloads::linux::footprint;
 use kizami_workloads::{Part, clock_ns};
 
 use crate::environment::{Job, LOAD, Place};
 use crate::error::Error;
+use crate::flushes;
 use crate::launch::Started;
 use crate::loads;
 use crate::weigh;
@@ -67,6 +68,7 @@ pub fn run_trial(
 ) -> Result<TrialEnd, Error> {
     let sizes: Vec<_> = parts.iter().map(|p| PartSize { columns: p.columns.len(), rows: p.rows }).collect();
     let arena = job.environment.arena(job, &sizes).map_err(Error::os("get memory for the samples"))?;
+    let audit = Audit::of(job, scratch);
     let begin = || {
         let loads = loads::start(&job.loads, scratch, interrupt)?;
         let began = clock_ns() as i64;
@@ -94,6 +96,9 @@ pub fn run_trial(
     let end = follow.until_it_ends(interrupt);
     follow.hand_on().map_err(Error::Unusable)?;
     let sink = follow.sink;
+    if let Some(flushes) = audit.and_then(Audit::counted) {
+        sink.fact(HOST_FLUSHES, flushes as f64);
+    }
     (0..sizes.len()).for_each(|part| sink.lost(part, arena.progress(part).dropped()));
     if !job.loads.is_empty() {
         let (effective, facts) = loads.stop();
@@ -103,6 +108,27 @@ pub fn run_trial(
         }
     }
     Ok(end)
+}
+
+/// The flushes of a disk while a trial runs that syncs. Those of its preparation are among them, and those of whoever else writes there.
+struct Audit {
+    disk: flushes::Disk,
+    before: u64,
+}
+
+impl Audit {
+    fn of(job: &Job, scratch: &Path) -> Option<Self> {
+        if job.workload().name != "file" || job.params.choice("op") != "write-fsync" {
+            return None;
+        }
+        let disk = flushes::Disk::under(scratch)?;
+        let before = disk.flushes()?;
+        Some(Self { disk, before })
+    }
+
+    fn counted(self) -> Option<u64> {
+        Some(self.disk.flushes()?.saturating_sub(self.before))
+    }
 }
 
 struct Follow<'a> {

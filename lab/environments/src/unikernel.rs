@@ -1,15 +1,18 @@
 //! The unikernel: the workload `file` on its block device, whose blocks lie in a file beside those of the others.
 //!
 //! The command `unikernel` runs the probe, which is a program of its own kernel, under spt as a process or under hvt on KVM. What it says on its
-//! console are the reports.
+//! console are the reports. The file is made and put into the page cache, or taken out of it, before the unikernel is started, as that of a
+//! Linux process is.
 
 use std::fs::File;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
-use kizami_settings::{Scope, Setting, process};
-use kizami_workloads::{Params, Workload};
+use kizami_settings::{Scope, Setting, Settings, process};
+use kizami_workloads::linux::file;
+use kizami_workloads::{Pages, Params, Workload, clock_ns};
 
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
@@ -20,6 +23,8 @@ const COMMAND: &str = "unikernel";
 const PROBE: &str = "static/kizami-unikernel-probe";
 /// Memory beside what the samples take.
 const MEMORY: u64 = 16 << 20;
+/// Bytes of a block of its devices.
+const BLOCK: u64 = 512;
 
 /// One of its monitors.
 #[derive(Debug)]
@@ -33,6 +38,12 @@ pub static SPT: Unikernel =
     Unikernel { name: "unikernel-spt", title: "the unikernel as a process that may do next to nothing", monitor: "spt" };
 pub static HVT: Unikernel =
     Unikernel { name: "unikernel-hvt", title: "the unikernel as a virtual machine, on KVM", monitor: "hvt" };
+/// Its clock begins when it does, so that it does not know how long it took to be there.
+pub static IN_QEMU: Unikernel =
+    Unikernel { name: "unikernel-qemu", title: "the unikernel in a machine of QEMU's, with virtio devices", monitor: "qemu" };
+
+/// The setting that says what runs the instructions of a machine.
+const ACCELERATOR: &str = "accel";
 
 impl Environment for Unikernel {
     fn name(&self) -> &'static str {
@@ -51,27 +62,42 @@ impl Environment for Unikernel {
             let opened = File::options().read(true).write(true).open("/dev/kvm");
             opened.map_err(|why| format!("/dev/kvm cannot be opened ({why}); unikernel-spt needs none"))?;
         }
+        if self.monitor == "qemu" {
+            locate::program("qemu-system-x86_64", "qemu-system-x86")?;
+        }
         locate::ours(COMMAND)?;
         locate::ours(PROBE).map(drop)
     }
 
+    fn emulated(&self, settings: &Settings) -> bool {
+        self.monitor == "qemu" && settings.get(ACCELERATOR) != Some("kvm")
+    }
+
     fn does(&self, workload: &Workload) -> bool {
-        workload.name == "file"
+        ["file", "footprint"].contains(&workload.name) || (workload.name == "boot" && self.monitor != "qemu")
     }
 
     fn supports(&self, params: &Params) -> Result<(), String> {
-        let multiple = |name| params.number(name).is_multiple_of(512);
-        if params.choice("cache") != "hot" {
-            return Err("a unikernel cannot have the host drop its caches: set cache = \"hot\"".into());
+        if params.workload().name != "file" {
+            return Ok(());
         }
-        if !multiple("size") || !multiple("block") {
-            return Err("a block device has blocks of 512 bytes: size and block are multiples of that".into());
+        if params.choice("cache") == "cold" && params.number("samples") != 1 {
+            return Err("a unikernel cannot have the host drop its cache between samples: cold, each start has one \
+                        (samples = 1)"
+                .into());
+        }
+        if ["size", "block"].iter().any(|name| !params.number(name).is_multiple_of(BLOCK)) {
+            return Err(format!("a block device has blocks of {BLOCK} bytes: size and block are multiples of that"));
         }
         Ok(())
     }
 
     fn has(&self, setting: &Setting) -> bool {
-        matches!(setting.scope, Scope::Process | Scope::System | Scope::Unikernel)
+        match setting.scope {
+            Scope::Process | Scope::System => true,
+            Scope::Unikernel => self.monitor != "qemu" || setting.name == "device_sync",
+            _ => self.monitor == "qemu" && setting.name == ACCELERATOR,
+        }
     }
 
     fn versions(&self) -> Vec<(String, String)> {
@@ -82,65 +108,89 @@ impl Environment for Unikernel {
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let (program, probe) =
             locate::ours(COMMAND).and_then(|program| Ok((program, locate::ours(PROBE)?))).map_err(Error::Unusable)?;
-        let plan = Plan::of(&job.params);
-        let disk = plan.disk(place)?;
+        let work = Work::of(job, place)?;
         let mut command = Command::new(program);
         command.arg("run").arg(probe).args(["--monitor", self.monitor]).stdin(Stdio::null());
-        command.args(["--mem", &(MEMORY + plan.block + 16 * plan.samples).to_string()]);
+        command.args(["--mem", &(MEMORY + work.memory).to_string()]);
         let asked = |name| job.settings.get(name);
         let sync = asked("device_sync").unwrap_or("writeback");
-        command.arg("--block").arg(format!("data={},sync={sync}", disk.display()));
+        let direct = if work.direct { ",direct" } else { "" };
+        let disk = place.scratch.join(DISK);
+        command.arg("--block").arg(format!("data={},sync={sync}{direct}", disk.display()));
         command.args(["--interface", asked("device_interface").unwrap_or("calls")]);
+        command.args(["--engine", asked("device_engine").unwrap_or("auto")]);
+        command.args(["--accel", if self.emulated(&job.settings) { "tcg" } else { "kvm" }]);
         if let Some(poll) = asked("device_poll").and_then(|poll| Quantity::Time.parse(poll).ok()) {
             command.args(["--poll", &(poll / 1000).to_string()]);
         }
-        command.arg("--").args(plan.arguments(&job.params));
+        command.arg("--").args(work.arguments);
         let asked = job.settings.of(Scope::Process);
         let prepared = process::InChild::new(&asked).joining(place.cgroups);
         let lines = Box::new(launch::report_lines);
         let mut started = launch::start(command, &[], lines, move || prepared.apply())?;
-        started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
+        let cache = work.cache;
+        started.read_back = Some(Box::new(move |pid| {
+            let of_process = process::read_of(pid, &asked);
+            of_process.into_iter().chain(cache.clone().map(|cache| ("cache".to_owned(), cache))).collect()
+        }));
         Ok(started)
     }
 }
 
-/// What of the workload's parameters the disk depends on.
-struct Plan {
-    size: u64,
-    block: u64,
-    samples: u64,
-    step: u64,
+/// The file of the disk, in the folder of the trial.
+const DISK: &str = "disk.img";
+
+/// What the probe is asked to do.
+struct Work {
+    arguments: Vec<String>,
+    /// Bytes that it takes beside those that it always does.
+    memory: u64,
+    direct: bool,
+    /// What was found of the page cache.
+    cache: Option<Effective>,
 }
 
-impl Plan {
-    fn of(params: &Params) -> Self {
-        let size = params.number("size");
+impl Work {
+    /// Makes the disk, too.
+    fn of(job: &Job, place: &Place<'_>) -> Result<Self, Error> {
+        let (params, name) = (&job.params, job.workload().name);
+        let path = place.scratch.join(DISK);
+        let workload = format!("workload={name}");
+        if name != "file" {
+            let make = || File::create(&path)?.set_len(BLOCK);
+            make().map_err(Error::os(format!("make {}", path.display())))?;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
+            let began = now - (clock_ns() as i64 - place.began);
+            let arguments = vec![workload, format!("began={began}")];
+            return Ok(Self { arguments, memory: 0, direct: false, cache: None });
+        }
+        let pages = file::prepare(params, path, place.interrupt).map_err(|why| Error::Unusable(why.to_string()))?;
+        let (size, samples) = (params.number("size"), params.number("samples"));
         let block = match params.number("block") {
             0 => size.min(1 << 20),
             block => block.min(size),
         };
         let step = if params.choice("place") == "sequential" { size } else { 0 };
-        Self { size, block, samples: params.number("samples"), step }
-    }
-
-    /// A file for all samples.
-    fn disk(&self, place: &Place<'_>) -> Result<PathBuf, Error> {
-        let path = place.scratch.join("disk.img");
-        let bytes = self.step * (self.samples - 1) + self.size;
-        let make = || File::create(&path)?.set_len(bytes);
-        make().map_err(Error::os(format!("make {}", path.display())))?;
-        Ok(path)
-    }
-
-    fn arguments(&self, params: &Params) -> Vec<String> {
-        let Self { size, block, samples, step } = self;
         let op = params.choice("op");
-        vec![
-            format!("op={op}"),
-            format!("size={size}"),
-            format!("block={block}"),
-            format!("samples={samples}"),
-            format!("step={step}"),
-        ]
+        let numbers = [("size", size), ("block", block), ("samples", samples), ("step", step)];
+        let numbers = numbers.map(|(name, number)| format!("{name}={number}"));
+        let arguments = [workload, format!("op={op}")].into_iter().chain(numbers).collect();
+        let cache = params.choice("cache");
+        Ok(Self { arguments, memory: block + 16 * samples, direct: cache == "direct", cache: found(cache, pages) })
     }
+}
+
+/// What of the file was in the page cache before the unikernel was started.
+fn found(wanted: &str, pages: Option<Pages>) -> Option<Effective> {
+    if wanted == "direct" {
+        let why = "the monitor opened the disk with O_DIRECT".to_owned();
+        return Some(Effective { value: wanted.to_owned(), as_requested: true, why });
+    }
+    let pages = pages.filter(|pages| pages.all > 0)?;
+    let as_requested = pages.cached == if wanted == "cold" { 0 } else { pages.all };
+    let value = match as_requested {
+        true => wanted.to_owned(),
+        false => format!("{:.2} % of the pages in the cache", pages.cached as f64 * 100.0 / pages.all as f64),
+    };
+    Some(Effective { value, as_requested, why: "found with mincore before it was started".into() })
 }

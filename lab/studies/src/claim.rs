@@ -5,8 +5,8 @@ use kizami_recording::quantity::Quantity;
 use kizami_recording::stats::CONFIDENCE;
 use kizami_workloads::Machine;
 
+use crate::counted;
 use crate::group::Group;
-use crate::loss;
 use crate::planned::Planned;
 use crate::selector::Selector;
 use crate::tree::{At, Source, Table};
@@ -70,7 +70,8 @@ impl Claim {
                 source.wrong(table.at, "this selects no series of the study");
                 return None;
             }
-            if statistic == Some(Statistic::Loss) && !columns.iter().all(|columns| loss::is_counted(columns)) {
+            let has = |statistic| columns.iter().all(|columns| counted::can_have(statistic, columns));
+            if statistic.is_some_and(|statistic| !has(statistic)) {
                 source.wrong(table.at, "this selects series that do not count what was lost");
                 return None;
             }
@@ -191,6 +192,7 @@ fn read_limits(
     let read = |limit: &At<String>| {
         let value = match statistic {
             Statistic::Loss => share(&limit.value),
+            Statistic::Flushes => plain(&limit.value),
             Statistic::Variance => Err("limits of a variance are not understood: use the stdev".to_owned()),
             _ => quantity(unit).parse(&limit.value).map(|v| v as f64),
         };
@@ -203,6 +205,11 @@ fn read_limits(
         return None;
     }
     Some(Expects::Between(low_value, high_value))
+}
+
+fn plain(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| format!("{text:?} is no number of flushes for each sync, such as 1.05"))
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -7,15 +7,8 @@
 use kizami_recording::folder::Loaded;
 use kizami_recording::stats::{Comparison, Options, Samples, Summary, compare_figures};
 
-use crate::loss;
+use crate::counted;
 use crate::words::Statistic;
-
-/// The share that was lost: the median of the trials.
-pub(crate) fn loss_of(loaded: Loaded<'_>) -> Option<f64> {
-    let mut shares = loss::of_trials(loaded)?;
-    shares.sort_by(f64::total_cmp);
-    shares.get(shares.len() / 2).copied()
-}
 
 /// Compares that statistic of two series, with an interval of that confidence.
 ///
@@ -29,8 +22,9 @@ pub(crate) fn compared(
     confidence: f64,
 ) -> Result<Comparison, String> {
     let figures = |side: Loaded<'_>| -> Result<Vec<f64>, String> {
-        if statistic == Statistic::Loss {
-            return loss::of_trials(side).ok_or_else(|| format!("nothing was sent in {}", side.series.name));
+        if statistic.is_counted() {
+            let nothing = || format!("nothing was counted in {}", side.series.name);
+            return counted::of_trials(statistic, side).ok_or_else(nothing);
         }
         side.trial_values().iter().map(|trial| figure(statistic, &**trial, options)).collect()
     };

@@ -22,7 +22,8 @@ use kizami_recording::stats::compare::{ENOUGH_TRIALS, Method};
 use kizami_recording::stats::{Deadline, Interval, Options, Samples, Summary};
 
 use crate::claim::{Claim, Expects};
-use crate::compared::{compared, loss_of};
+use crate::compared::compared;
+use crate::counted;
 use crate::selector::Selector;
 use crate::shown::{ratio, value};
 use crate::words::Statistic;
@@ -118,9 +119,11 @@ impl Claim {
             return not_measured(why);
         }
         let unit = shown_unit(self.statistic, one.series);
-        if self.statistic == Statistic::Loss {
-            let Some(figure) = loss_of(one) else { return not_measured("nothing was sent") };
-            let shown = format!("loss {}, claimed {} to {}", unit(figure), unit(low), unit(high));
+        if self.statistic.is_counted() {
+            let Some(figure) = counted::of(self.statistic, one) else {
+                return not_measured(format!("no {} could be counted", self.statistic));
+            };
+            let shown = format!("{} {}, claimed {} to {}", self.statistic, unit(figure), unit(low), unit(high));
             let figure_alone = format!("{} (bound {} to {})", unit(figure), unit(low), unit(high));
             return Judgement { verdict: inside(figure, None, low, high), shown, figure: figure_alone };
         }
@@ -168,8 +171,8 @@ impl Claim {
     /// The statistic of one operation, over all trials, as it is shown.
     fn figure(&self, loaded: Loaded<'_>, options: &Options) -> Option<String> {
         let shown = shown_unit(self.statistic, loaded.series);
-        if self.statistic == Statistic::Loss {
-            return loss_of(loaded).map(shown);
+        if self.statistic.is_counted() {
+            return counted::of(self.statistic, loaded).map(shown);
         }
         let figure = self.statistic.of(&Summary::of(&*loaded.values(), options)?)?;
         Some(format!("{}{}", figure.sign(), shown(figure.bound() / loaded.series.operations_of_one())))
@@ -211,7 +214,7 @@ impl Claim {
             }
         };
         let scale = b.operations_of_one() / a.operations_of_one();
-        if self.statistic != Statistic::Loss {
+        if !self.statistic.is_counted() {
             // What was compared, which over several starts is not the figure of all samples together.
             let figure = |figure: f64, of: &Series| shown_unit(self.statistic, of)(figure / of.operations_of_one());
             shown = format!("{} {} against {}", self.statistic, figure(comparison.a, a), figure(comparison.b, b));
@@ -266,8 +269,12 @@ fn percent(confidence: f64) -> String {
 
 /// How a figure of that statistic of `series` is shown.
 fn shown_unit(statistic: Statistic, series: &Series) -> impl Fn(f64) -> String {
-    let unit = if statistic == Statistic::Loss { None } else { Some(series.unit()) };
-    move |figure| unit.map_or_else(|| format!("{} %", ratio(figure * 100.0)), |unit| value(figure, unit))
+    let unit = series.unit();
+    move |figure| match statistic {
+        Statistic::Loss => format!("{} %", ratio(figure * 100.0)),
+        Statistic::Flushes => format!("{} a sync", ratio(figure)),
+        _ => value(figure, unit),
+    }
 }
 
 /// Why a series is not what it is called: a setting among those that are `relevant` was refused.

@@ -12,10 +12,10 @@
 mod cell;
 mod claim;
 mod compared;
+pub mod counted;
 mod group;
 mod judge;
 mod limits;
-pub mod loss;
 mod names;
 mod open;
 mod plan;

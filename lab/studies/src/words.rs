@@ -129,12 +129,14 @@ words! {
         P99_999 = "p99.999",
         /// The share of datagrams that did not arrive, 0 to 1.
         Loss = "loss",
+        /// How often the host's disk was flushed for each sync.
+        Flushes = "flushes",
     }
 }
 
 impl Statistic {
-    /// That figure of `summary`, in the unit of its samples; `None` where they are too few to have it, and for a
-    /// loss, which [`crate::loss`] takes of other columns.
+    /// That figure of `summary`, in the unit of its samples; `None` where they are too few to have it, and for what
+    /// [`crate::counted`] takes from elsewhere.
     pub fn of(self, summary: &Summary) -> Option<Known<f64>> {
         let whole = |tail: Known<u64>| tail.map(|value| value as f64);
         match self {
@@ -152,8 +154,13 @@ impl Statistic {
             Self::P99_9 => summary.p99_9.map(whole),
             Self::P99_99 => summary.p99_99.map(whole),
             Self::P99_999 => summary.p99_999.map(whole),
-            Self::Loss => None,
+            Self::Loss | Self::Flushes => None,
         }
+    }
+
+    /// Whether it is no figure of the samples, but of what was [counted](crate::counted).
+    pub(crate) fn is_counted(self) -> bool {
+        matches!(self, Self::Loss | Self::Flushes)
     }
 
     /// The share of the samples that lies beyond it, of a percentile in the tail that a summary has no interval of.

@@ -38,6 +38,8 @@ pub mod window;
 #[cfg(feature = "linux")]
 pub use bench::{Bench, Failure, Start, clock_ns};
 #[cfg(feature = "linux")]
+pub use os::residency::{Pages, Residency};
+#[cfg(feature = "linux")]
 pub use spec::{Kind, LinuxBody, Machine, Param, Params, Part, Workload};
 
 /// Every workload, in the order in which they are listed to users.

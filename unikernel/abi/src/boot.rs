@@ -19,6 +19,36 @@ pub struct Boot {
     pub clock: Clock,
     /// Of [`Device`].
     pub devices: Range,
+    /// Of [`Counts`], one for each device, which the program keeps for whoever runs it; empty if nobody wants to know.
+    pub counts: Range,
+}
+
+/// What was asked of a device.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Requests that read.
+    pub reads: u64,
+    /// Requests that wrote.
+    pub writes: u64,
+    /// Flushes, without those that are part of a durable write.
+    pub flushes: u64,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Bytes that were written.
+    pub bytes_written: u64,
+}
+
+impl Counts {
+    /// Adds what was asked besides.
+    pub fn add(&mut self, more: Self) {
+        let Self { reads, writes, flushes, bytes_read, bytes_written } = self;
+        *reads += more.reads;
+        *writes += more.writes;
+        *flushes += more.flushes;
+        *bytes_read += more.bytes_read;
+        *bytes_written += more.bytes_written;
+    }
 }
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"KZBOOT\0\x01");
@@ -31,11 +61,14 @@ pub enum Kind {
     Spt = 1,
     /// A virtual machine that exits to its monitor.
     Hvt = 2,
+    /// A machine of somebody else's, with a serial port and virtio devices. No monitor says so: the program finds it by the way in which it
+    /// is entered, and makes the boot page itself.
+    Machine = 3,
 }
 
 impl Kind {
     pub fn of(number: u32) -> Option<Self> {
-        [Self::Spt, Self::Hvt].into_iter().find(|kind| *kind as u32 == number)
+        [Self::Spt, Self::Hvt, Self::Machine].into_iter().find(|kind| *kind as u32 == number)
     }
 }
 
@@ -78,7 +111,8 @@ pub struct Device {
     pub block_size: u32,
     /// 1 if it may only be read.
     pub read_only: u32,
-    pub reserved: u32,
+    /// What the data of a request is aligned to in memory, a power of two.
+    pub alignment: u32,
     pub blocks: u64,
     /// The most bytes of a request.
     pub most_bytes: u64,
@@ -131,7 +165,8 @@ mod tests {
     /// A program that was built once runs under a monitor that was built later.
     #[test]
     fn the_layout_stays() {
-        assert_eq!((size_of::<Boot>(), size_of::<Device>(), size_of::<Clock>()), (128, 80, 32));
+        assert_eq!((size_of::<Boot>(), size_of::<Device>(), size_of::<Clock>()), (144, 80, 32));
+        assert_eq!(size_of::<Counts>(), 40);
         assert_eq!((offset_of!(Boot, heap), offset_of!(Boot, clock), offset_of!(Boot, devices)), (16, 80, 112));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A monitor puts the program into memory at [`IMAGE`], tells it of its world in a [`Boot`] page, and enters it at the entry of its ELF file, in
 //! 64 bits, with the address of that page in `rdi`. How the program asks for something depends on the monitor ([`Kind`]): under
-//! spt by a few system calls of Linux that a filter lets through, under hvt by a write to a port ([`call`]).
+//! spt by a few system calls of Linux that a filter lets through, under hvt by a write to where no memory is ([`call`]). A machine of
+//! somebody else's enters the same file as PVH has it, and tells it of its world in a [`line`] of text.
 //!
 //! ```text
 //! 0          nothing: a null pointer is a fault
@@ -20,11 +21,13 @@
 
 pub mod boot;
 pub mod call;
+pub mod line;
 pub mod manifest;
 pub mod ring;
 pub mod status;
+pub mod writes;
 
-pub use boot::{Boot, Device, Durability, Kind};
+pub use boot::{Boot, Counts, Device, Durability, Kind};
 pub use status::Status;
 
 /// The layout of memory and of what is in it. A monitor refuses a program of another one.

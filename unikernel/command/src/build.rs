@@ -29,7 +29,15 @@ pub fn build(options: &BuildOptions) -> anyhow::Result<PathBuf> {
         std::fs::write(&script, SCRIPT).with_context(|| format!("{} cannot be written", script.display()))?;
     }
     let mut flags = vec!["--cfg=unikernel".to_owned(), "-Cpanic=abort".into(), "-Crelocation-model=static".into()];
-    let linker = ["-nostartfiles", "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-Wl,-u,unikernel_start"];
+    let linker = [
+        "-nostartfiles",
+        "-nostdlib",
+        "-static",
+        "-no-pie",
+        "-Wl,--build-id=none",
+        "-Wl,-u,unikernel_start",
+        "-Wl,-u,unikernel_start_pvh",
+    ];
     flags.extend(linker.iter().map(|flag| format!("-Clink-arg={flag}")));
     flags.push(format!("-Clink-arg=-T{}", script.display()));
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

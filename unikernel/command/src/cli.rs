@@ -33,6 +33,11 @@ pub enum Command {
         /// The program's file
         program: PathBuf,
     },
+    /// Prints completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
     /// Makes a disk with no files
     Mkdisk {
         /// The disk's file
@@ -86,9 +91,9 @@ pub struct BuildOptions {
 pub struct RunOptions {
     /// The program's file; the crate in this folder is built and run if it is left out
     pub program: Option<PathBuf>,
-    /// A block device: the program's name of it, and the file that it lies on. `,ro` lets it only be read, `,sync=writethrough` makes each
-    /// write durable, `,sync=unsafe` none ever
-    #[arg(long, value_name = "NAME=FILE[,ro][,sync=MODE]", value_parser = block)]
+    /// A block device: the program's name of it, and the file that it lies on. `,ro` lets it only be read, `,direct` passes by the page cache,
+    /// `,sync=writethrough` makes each write durable, `,sync=unsafe` none ever, `,log=FILE` keeps all that is written, as dm-log-writes has it
+    #[arg(long, value_name = "NAME=FILE[,ro][,direct][,sync=MODE][,log=FILE]", value_parser = block)]
     pub block: Vec<Block>,
     /// Memory, for example 16M
     #[arg(long, default_value = "16M", value_parser = size)]
@@ -96,12 +101,21 @@ pub struct RunOptions {
     /// What runs it
     #[arg(long, default_value = "spt")]
     pub monitor: Monitor,
-    /// How it asks its devices
+    /// With qemu: the machine
+    #[arg(long, default_value = "microvm")]
+    pub machine: Machine,
+    /// With qemu: what runs the machine's instructions
+    #[arg(long, default_value = "tcg")]
+    pub accel: Accelerator,
+    /// Under spt and hvt: how it asks its devices
     #[arg(long, default_value = "calls")]
     pub interface: Interface,
     /// With rings: how long each side looks for what the other does before it sleeps, in microseconds
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 50)]
     pub poll: u64,
+    /// With rings: how the monitor does what is asked
+    #[arg(long, default_value = "auto")]
+    pub engine: Engine,
     /// What was asked of the devices goes to standard error as JSON when it ends
     #[arg(long)]
     pub json: bool,
@@ -119,6 +133,26 @@ pub enum Monitor {
     Spt,
     /// A virtual machine, on KVM
     Hvt,
+    /// A whole machine, by QEMU
+    Qemu,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Machine {
+    /// Next to nothing but virtio devices in memory
+    Microvm,
+    /// An older PC
+    Pc,
+    /// A newer one
+    Q35,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Accelerator {
+    /// The processor's own virtual machines
+    Kvm,
+    /// An emulator
+    Tcg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -131,6 +165,17 @@ pub enum Interface {
     Rings,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// By io_uring for disks past the page cache, if the system has it, else plain
+    Auto,
+    /// One request after the other
+    Plain,
+    /// By io_uring, many at once
+    #[value(name = "io_uring")]
+    Uring,
+}
+
 /// A block device as it is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -138,21 +183,31 @@ pub struct Block {
     pub path: PathBuf,
     pub read_only: bool,
     pub durability: Durability,
+    pub direct: bool,
+    pub log: Option<PathBuf>,
 }
 
 fn block(text: &str) -> Result<Block, String> {
     let (name, rest) = text.split_once('=').ok_or("a name and a file are needed, such as data=disk.img")?;
     let mut parts = rest.split(',');
     let path = parts.next().filter(|path| !path.is_empty()).ok_or("a file is needed, such as data=disk.img")?;
-    let mut block = Block { name: name.into(), path: path.into(), read_only: false, durability: Durability::Writeback };
+    let durability = Durability::Writeback;
+    let mut block =
+        Block { name: name.into(), path: path.into(), read_only: false, durability, direct: false, log: None };
     for part in parts {
         if part == "ro" {
             block.read_only = true;
+        } else if part == "direct" {
+            block.direct = true;
+        } else if let Some(path) = part.strip_prefix("log=") {
+            block.log = Some(path.into());
         } else if let Some(mode) = part.strip_prefix("sync=") {
             let found = Durability::ALL.into_iter().find(|durability| durability.name() == mode);
             block.durability = found.ok_or("sync is writeback, writethrough or unsafe")?;
         } else {
-            return Err(format!("{part:?} is not known: ro and sync=writeback, writethrough or unsafe are"));
+            return Err(format!(
+                "{part:?} is not known: ro, direct, log=FILE and sync=writeback, writethrough or unsafe are"
+            ));
         }
     }
     Ok(block)
@@ -187,8 +242,9 @@ mod tests {
     fn sizes_and_devices_are_read() {
         assert_eq!((size("64M"), size("1GiB"), size("512")), (Ok(64 << 20), Ok(1 << 30), Ok(512)));
         assert!(size("M").is_err() && size("1X").is_err() && size("99999999999T").is_err());
-        let given = block("data=a.img,ro,sync=unsafe").unwrap();
-        assert_eq!((given.name.as_str(), given.read_only, given.durability), ("data", true, Durability::Unsafe));
+        let given = block("data=a.img,ro,direct,sync=unsafe").unwrap();
+        assert_eq!((given.name.as_str(), given.durability), ("data", Durability::Unsafe));
+        assert!(given.read_only && given.direct);
         for wrong in ["data", "data=", "data=a,rw", "data=a,sync=sometimes"] {
             assert!(block(wrong).is_err(), "{wrong}");
         }

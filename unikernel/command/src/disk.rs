@@ -1,6 +1,6 @@
 //! Disks, from the host.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use unikernel_files::{Disk, DiskError, Files, Geometry};
+use unikernel_monitor::lock;
 
 /// Bytes of a block, as the monitors have it.
 const BLOCK: u64 = 512;
@@ -23,11 +24,8 @@ impl Host {
     fn open(path: &Path, writable: bool) -> anyhow::Result<Self> {
         let opened = OpenOptions::new().read(true).write(writable).open(path);
         let file = opened.with_context(|| format!("disk {}", path.display()))?;
-        let locked = if writable { file.try_lock() } else { file.try_lock_shared() };
-        match locked {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => bail!("disk {} is in use by a guest", path.display()),
-            Err(TryLockError::Error(why)) => return Err(why).with_context(|| format!("disk {}", path.display())),
+        if !lock(&file, !writable).with_context(|| format!("disk {}", path.display()))? {
+            bail!("disk {} is in use by a guest", path.display());
         }
         let blocks = file.metadata()?.len() / BLOCK;
         Ok(Self { file, blocks, writable })

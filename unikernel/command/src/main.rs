@@ -5,11 +5,12 @@ mod cli;
 mod disk;
 mod inspect;
 mod new;
+mod qemu;
 mod run;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use cli::{Cli, Command};
 
@@ -24,6 +25,10 @@ fn main() -> ExitCode {
             0
         }),
         Command::Run(options) => run::run(&options),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "unikernel", &mut std::io::stdout());
+            Ok(0)
+        }
         Command::Inspect { program } => inspect::inspect(&program),
         Command::Mkdisk { disk, size, force } => disk::make(&disk, size, force),
         Command::Fsck { disk, json } => disk::check(&disk, json),

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
-use unikernel_monitor::{Disk, DiskOptions, Guest, Interface, Outcome, Program, Statistics, hvt, spt};
+use unikernel_monitor::{
+    Disk, DiskOptions, Engine, Guest, Interface, Outcome, Program, Rings, Statistics, Times, hvt, spt,
+};
 
 use crate::build;
 use crate::cli::{self, BuildOptions, Monitor, RunOptions};
+use crate::qemu;
 
 /// Runs it until it ends, and says with what code.
 pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
@@ -17,20 +20,33 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
     };
     let program = Program::open(&path)?;
     let disks = options.block.iter().map(|block| {
-        let (name, path) = (block.name.clone(), block.path.clone());
-        Disk::open(DiskOptions { name, path, read_only: block.read_only, durability: block.durability })
+        let cli::Block { name, path, read_only, durability, direct, log } = block.clone();
+        Disk::open(DiskOptions { name, path, read_only, durability, direct, log, timed: options.json })
     });
     let disks = disks.collect::<Result<Vec<_>, _>>()?;
+    let asks_the_kernel = options.monitor == Monitor::Spt && options.interface != cli::Interface::Rings;
+    if let Some(disk) = options.block.iter().find(|block| asks_the_kernel && block.log.is_some()) {
+        bail!(
+            "of {} no log can be kept: under spt the guest asks the kernel itself, but with --interface rings",
+            disk.name
+        );
+    }
+    let engine = match options.engine {
+        cli::Engine::Auto => Engine::Auto,
+        cli::Engine::Plain => Engine::Plain,
+        cli::Engine::Uring => Engine::Uring,
+    };
     let interface = match options.interface {
         cli::Interface::Blocks => Interface::Blocks,
         cli::Interface::Calls => Interface::Calls,
-        cli::Interface::Rings => Interface::Rings { poll: Duration::from_micros(options.poll) },
+        cli::Interface::Rings => Interface::Rings(Rings { poll: Duration::from_micros(options.poll), engine }),
     };
     let guest = Guest::new(program, options.mem, options.arguments.clone(), options.env.clone(), disks, interface)?;
     let (outcome, exits, statistics) = match options.monitor {
+        Monitor::Qemu => (qemu::run(options, &guest)?, None, None),
         Monitor::Spt => {
             let ran = spt::run(&guest).context("under spt")?;
-            (ran.outcome, None, ran.statistics)
+            (ran.outcome, None, Some(ran.statistics))
         }
         Monitor::Hvt => {
             let ran = hvt::run(&guest).context("under hvt")?;
@@ -63,18 +79,26 @@ fn said(guest: &Guest, outcome: Outcome) -> Option<String> {
     }
 }
 
+/// In nanoseconds; nothing where the guest asked the kernel itself.
+fn times(of: Times) -> Value {
+    let nanoseconds = |time: Duration| time.as_nanos() as u64;
+    of.mean().map_or(Value::Null, |mean| json!({ "mean_ns": nanoseconds(mean), "longest_ns": nanoseconds(of.longest) }))
+}
+
 /// What was asked of the devices, as far as the monitor knows.
 fn told(guest: &Guest, exits: Option<hvt::Exits>, statistics: Option<Vec<Statistics>>) -> Value {
     let device = |(disk, of): (&Disk, Statistics)| {
         json!({
             "name": disk.name(),
             "sync": disk.durability().name(),
+            "direct": disk.is_direct(),
             "reads": of.reads,
             "writes": of.writes,
             "flushes": of.flushes,
             "bytes_read": of.bytes_read,
             "bytes_written": of.bytes_written,
             "refused": of.refused,
+            "times": { "read": times(of.read_times), "write": times(of.write_times), "flush": times(of.flush_times) },
         })
     };
     let devices = statistics.map(|all| guest.disks().iter().zip(all).map(device).collect::<Vec<_>>());

@@ -88,8 +88,15 @@ impl Images {
             durable[at..at + size].copy_from_slice(data);
         }
         let mut loose = BTreeMap::<u64, Vec<Vec<u8>>>::new();
-        for (block, data) in blocks(since, size) {
+        for (event, (block, data)) in
+            since.iter().flat_map(|event| blocks([event], size).map(move |block| (event, block)))
+        {
             let at = block as usize * size;
+            if matches!(event, Event::Durable { .. }) {
+                durable[at..at + size].copy_from_slice(data);
+                loose.remove(&block);
+                continue;
+            }
             let versions = loose.entry(block).or_default();
             // What is written as it was makes no other image.
             if versions.last().map_or(&durable[at..at + size], Vec::as_slice) != data {
@@ -125,10 +132,10 @@ impl Iterator for Images {
 }
 
 /// The blocks that were written, in order.
-fn blocks(events: &[Event], size: usize) -> impl Iterator<Item = (u64, &[u8])> {
-    events.iter().flat_map(move |event| {
+fn blocks<'a>(events: impl IntoIterator<Item = &'a Event>, size: usize) -> impl Iterator<Item = (u64, &'a [u8])> {
+    events.into_iter().flat_map(move |event| {
         let (first, data): (u64, &[u8]) = match event {
-            Event::Write { block, data } => (*block, data),
+            Event::Write { block, data } | Event::Durable { block, data } => (*block, data),
             Event::Flush => (0, &[]),
         };
         data.chunks_exact(size).enumerate().map(move |(n, data)| (first + n as u64, data))
@@ -161,6 +168,14 @@ mod tests {
         assert_eq!(texts(&trace, 2, 100), ["ab.."]);
         assert_eq!(texts(&trace, 4, 100), ["ab..", "ac..", "abd.", "acd.", "abe.", "ace."]);
         assert_eq!(texts(&trace, 5, 100), ["ace."]);
+    }
+
+    #[test]
+    fn what_was_durable_when_it_was_written_is_there_and_flushes_nothing_else() {
+        let durable = Event::Durable { block: 1, data: b"D".to_vec() };
+        let trace = trace(vec![write(0, b"ab"), durable, write(1, b"x")]);
+        assert_eq!(texts(&trace, 2, 100), [".D..", "aD.."]);
+        assert_eq!(texts(&trace, 3, 100), [".D..", "aD..", ".x..", "ax.."]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use unikernel_crash::{Event, Recorder};
-use unikernel_files::{Files, Memory, PAGE, check};
+use unikernel_files::{Disk as _, Files, Memory, PAGE, check};
 
 type State = BTreeMap<String, Vec<u8>>;
 
@@ -15,7 +15,31 @@ fn used(block_size: usize, pages: usize, random: &mut fastrand::Rng) -> (Vec<u8>
         step(&mut files, &mut state, random);
         files.sync().unwrap();
     }
-    (files.into_disk().bytes().to_vec(), state)
+    if random.u8(..4) == 0 {
+        return with_a_full_log(files, state, random);
+    }
+    (files.into_disk().into_bytes(), state)
+}
+
+/// A few syncs before the log is full, and the state of all files is written anew.
+fn with_a_full_log(files: Files<Memory>, state: State, random: &mut fastrand::Rng) -> (Vec<u8>, State) {
+    let generation =
+        |bytes: &[u8], block_size: u32| check(&mut Memory::from_bytes(block_size, bytes.to_vec())).unwrap().generation;
+    let block_size = files.disk().geometry().block_size;
+    let mut all = vec![(files.into_disk().into_bytes(), state)];
+    loop {
+        let (bytes, mut state) = all.last().unwrap().clone();
+        let before = generation(&bytes, block_size);
+        let mut files = Files::mount(Memory::from_bytes(block_size, bytes)).unwrap();
+        step(&mut files, &mut state, random);
+        files.sync().unwrap();
+        let bytes = files.into_disk().into_bytes();
+        if generation(&bytes, block_size) > before {
+            return all.swap_remove(random.usize(all.len().saturating_sub(4)..all.len()));
+        }
+        all.push((bytes, state));
+        all.drain(..all.len().saturating_sub(4));
+    }
 }
 
 /// One thing that a program does, to files and to the model of them.

@@ -54,6 +54,8 @@ mod entry;
 mod error;
 mod files;
 mod fresh;
+#[cfg(test)]
+mod fuzz;
 mod layout;
 mod memory;
 mod mount;

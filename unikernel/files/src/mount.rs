@@ -41,19 +41,21 @@ pub(crate) fn find(disk: &mut dyn Disk) -> Result<Found, Error> {
     if !geometry.is_sound() {
         return Err(Error::BlockSize(geometry.block_size));
     }
-    let mut found = Vec::new();
-    let mut wrong = None;
-    for page in 0..2 {
-        match superblock(disk, page) {
-            Ok(superblock) => found.extend(superblock.filter(|superblock| superblock.generation % 2 == page)),
-            Err(Error::Disk(why)) => return Err(why.into()),
-            Err(why) => wrong = Some(why),
-        }
-    }
+    let pages = [superblock(disk, 0)?, superblock(disk, 1)?];
+    let mut found: Vec<Superblock> = pages.iter().filter_map(Page::superblock).collect();
     found.sort_by_key(|superblock| superblock.generation);
-    let Some(newest) = found.pop() else { return Err(wrong.unwrap_or(Error::NotFormatted)) };
+    let Some(newest) = found.pop() else { return Err(Error::NotFormatted) };
+    // What is no superblock in the place of the next one may have been one: then its log tells of it.
+    let next = newest.generation.wrapping_add(1);
+    if pages[(next % 2) as usize] == Page::SomethingElse && Area::of(newest.layout, next).has_records(disk, next)? {
+        return Err(Error::Damaged("the beginning of its newest state has changed"));
+    }
     let whole = match state(disk, newest)? {
         Some(state) => return complete(state, None),
+        // Had a sync after it returned, it would be whole.
+        None if Area::of(newest.layout, newest.generation).has_records(disk, newest.generation)? => {
+            return Err(Error::Damaged("its snapshot has changed"));
+        }
         // Power failed while it was written, and the one before it was left alone.
         None => found.pop().filter(|older| older.generation + 1 == newest.generation && older.layout == newest.layout),
     };
@@ -62,11 +64,34 @@ pub(crate) fn find(disk: &mut dyn Disk) -> Result<Found, Error> {
     complete(state(disk, older)?.ok_or(lost)?, Some(newest.generation))
 }
 
-fn superblock(disk: &mut dyn Disk, page: u64) -> Result<Option<Superblock>, Error> {
+/// What the place of a superblock has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Page {
+    Superblock(Superblock),
+    /// There never was one, or it was taken back.
+    Zeros,
+    SomethingElse,
+}
+
+impl Page {
+    fn superblock(&self) -> Option<Superblock> {
+        match self {
+            Self::Superblock(superblock) => Some(*superblock),
+            Self::Zeros | Self::SomethingElse => None,
+        }
+    }
+}
+
+fn superblock(disk: &mut dyn Disk, page: u64) -> Result<Page, Error> {
     let geometry = disk.geometry();
     let mut block = vec![0; geometry.block_size as usize];
     disk.read(page * PAGE as u64 / u64::from(geometry.block_size), &mut block)?;
-    block.first_chunk::<SUPERBLOCK>().map_or(Ok(None), |bytes| Superblock::decode(bytes, geometry))
+    let Some(bytes) = block.first_chunk::<SUPERBLOCK>() else { return Err(Error::BlockSize(geometry.block_size)) };
+    Ok(match Superblock::decode(bytes, geometry)? {
+        Some(superblock) if superblock.generation % 2 == page => Page::Superblock(superblock),
+        None if bytes.iter().all(|byte| *byte == 0) => Page::Zeros,
+        _ => Page::SomethingElse,
+    })
 }
 
 /// What is found without the room, which takes the longest.
@@ -93,19 +118,13 @@ fn complete(state: State, half_a_snapshot: Option<u64>) -> Result<Found, Error> 
 fn state(disk: &mut dyn Disk, superblock: Superblock) -> Result<Option<State>, Error> {
     let layout = superblock.layout;
     let snapshot_bytes = superblock.snapshot_bytes as usize;
-    let area = Area { start: layout.block(layout.area_start(superblock.generation)), layout };
+    let area = Area::of(layout, superblock.generation);
     let snapshot = area.read(disk, 0, snapshot_bytes)?;
     let mut log = Log { at: layout.padded(snapshot_bytes), number: 0, before: superblock.snapshot_crc };
     let is_behind =
         |log: &Log, header: &Header| header.generation == superblock.generation && header.number == log.number;
     if crc::of(&[&snapshot[..snapshot_bytes]]) != superblock.snapshot_crc {
-        // Had a sync after it returned, it would be whole.
-        return match area.record(disk, log.at)? {
-            Some((header, _)) if is_behind(&log, &header) && header.before == log.before => {
-                Err(Error::Damaged("its snapshot has changed"))
-            }
-            _ => Ok(None),
-        };
+        return Ok(None);
     }
     let mut table = Table::default();
     // The last of them may not be durable: it counts if its data is there.
@@ -173,6 +192,10 @@ struct Area {
 }
 
 impl Area {
+    fn of(layout: Layout, generation: u64) -> Self {
+        Self { start: layout.block(layout.area_start(generation)), layout }
+    }
+
     /// So many bytes from `at` on, in whole blocks; `at` is the beginning of one.
     fn read(&self, disk: &mut dyn Disk, at: usize, bytes: usize) -> Result<Vec<u8>, DiskError> {
         let mut out = vec![0; self.layout.padded(bytes)];
@@ -195,6 +218,22 @@ impl Area {
         }
         let record = self.read(disk, at, header.record_bytes())?;
         Ok(header.is_whole(&record).then_some((header, record)))
+    }
+
+    /// Whether there is any whole record of that generation.
+    fn has_records(&self, disk: &mut dyn Disk, generation: u64) -> Result<bool, DiskError> {
+        const PIECE: usize = 1 << 20;
+        let end = self.layout.area_bytes();
+        for start in (0..end).step_by(PIECE) {
+            let piece = self.read(disk, start, PIECE.min(end - start))?;
+            for at in (0..piece.len()).step_by(self.layout.block_size as usize) {
+                let is_one = Header::decode(&piece[at..]).is_some_and(|header| header.generation == generation);
+                if is_one && self.record(disk, start + at)?.is_some() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a whole record of this generation lies further behind, which was written after that at `log` was durable. The next

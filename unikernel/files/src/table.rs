@@ -69,6 +69,10 @@ impl Table {
             }
             Entry::Map { id, page, at, pages } => {
                 let pages = u64::from(*pages);
+                // Whether the device has them is seen when all of them are known.
+                if at.checked_add(pages).is_none() {
+                    return Err("pages of a file lie where no device can have them");
+                }
                 self.remap(*id, *page, pages, |of| of.map(*page, *at, pages, freed))?;
             }
             Entry::Unmap { id, page, pages } => {

@@ -5,32 +5,22 @@ use core::fmt;
 use alloc::string::String;
 use alloc::vec::Vec;
 use unikernel_abi::call::Op;
-use unikernel_abi::{Device, Durability, Status};
+use unikernel_abi::{Counts, Device, Durability, Status};
 use unikernel_files::{Disk, DiskError, Geometry};
 
+use crate::aligned::PageAligned;
 use crate::system;
+
+/// Data that is not aligned as the device wants it goes through memory that is, so many bytes at a time.
+const BOUNCE: usize = 64 << 10;
 
 /// A block device that the program was given. There is one owner of each.
 #[derive(Debug)]
 pub struct BlockDevice {
     device: Device,
     number: usize,
-    statistics: Statistics,
-}
-
-/// What was asked of a device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Requests that read.
-    pub reads: u64,
-    /// Requests that wrote.
-    pub writes: u64,
-    /// Flushes, without those that are part of a durable write.
-    pub flushes: u64,
-    /// Bytes that were read.
-    pub bytes_read: u64,
-    /// Bytes that were written.
-    pub bytes_written: u64,
+    counts: Counts,
+    bounce: Option<PageAligned>,
 }
 
 /// Why a device cannot be opened.
@@ -74,7 +64,7 @@ impl BlockDevice {
         if !system::take(number) {
             return Err(BlockError::InUse(name.into()));
         }
-        Ok(Self { device: system::devices()[number], number, statistics: Statistics::default() })
+        Ok(Self { device: system::devices()[number], number, counts: Counts::default(), bounce: None })
     }
 
     /// Bytes of a block: what is written whole or not at all.
@@ -98,8 +88,13 @@ impl BlockDevice {
     }
 
     /// What was asked of it since it was opened.
-    pub fn statistics(&self) -> Statistics {
-        self.statistics
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn count(&mut self, more: Counts) {
+        self.counts.add(more);
+        system::count(self.number, more);
     }
 
     /// Reads whole blocks, from block `block` on.
@@ -108,14 +103,21 @@ impl BlockDevice {
     /// What became of it instead.
     pub fn read(&mut self, block: u64, into: &mut [u8]) -> Result<(), Status> {
         self.check(block, into.len())?;
-        self.statistics.reads += 1;
-        self.statistics.bytes_read += into.len() as u64;
-        let most = self.device.most_bytes as usize;
-        for (n, piece) in into.chunks_mut(most).enumerate() {
-            let at = block + (n * most / self.block_size()) as u64;
-            system::read(&self.device, at, piece)?;
+        self.count(Counts { reads: 1, bytes_read: into.len() as u64, ..Counts::default() });
+        if self.takes(into.as_ptr()) {
+            let most = self.device.most_bytes as usize;
+            return into.chunks_mut(most).enumerate().try_for_each(|(n, piece)| {
+                let at = block + (n * most / self.block_size()) as u64;
+                system::read(&self.device, at, piece)
+            });
         }
-        Ok(())
+        let (device, bounce) = (&self.device, self.bounce.get_or_insert_with(|| PageAligned::new(BOUNCE)));
+        into.chunks_mut(BOUNCE).enumerate().try_for_each(|(n, piece)| {
+            let bounce = &mut bounce[..piece.len()];
+            system::read(device, block + (n * BOUNCE / device.block_size as usize) as u64, bounce)?;
+            piece.copy_from_slice(bounce);
+            Ok(())
+        })
     }
 
     /// Writes whole blocks, from block `block` on. They are durable after a [flush](Self::flush) that begins later.
@@ -139,14 +141,30 @@ impl BlockDevice {
         if self.is_read_only() {
             return Err(Status::ReadOnly);
         }
-        self.statistics.writes += 1;
-        self.statistics.bytes_written += from.len() as u64;
-        let most = self.device.most_bytes as usize;
-        for (n, piece) in from.chunks(most).enumerate() {
-            let at = block + (n * most / self.block_size()) as u64;
-            system::write(&self.device, op, at, piece)?;
+        self.count(Counts { writes: 1, bytes_written: from.len() as u64, ..Counts::default() });
+        if self.takes(from.as_ptr()) {
+            let most = self.device.most_bytes as usize;
+            return from.chunks(most).enumerate().try_for_each(|(n, piece)| {
+                let at = block + (n * most / self.block_size()) as u64;
+                system::write(&self.device, op, at, piece)
+            });
         }
-        Ok(())
+        let (device, bounce) = (&self.device, self.bounce.get_or_insert_with(|| PageAligned::new(BOUNCE)));
+        from.chunks(BOUNCE).enumerate().try_for_each(|(n, piece)| {
+            let bounce = &mut bounce[..piece.len()];
+            bounce.copy_from_slice(piece);
+            system::write(device, op, block + (n * BOUNCE / device.block_size as usize) as u64, bounce)
+        })
+    }
+
+    /// Whether it takes data that lies there as it is.
+    fn takes(&self, data: *const u8) -> bool {
+        (data as usize).is_multiple_of(self.alignment())
+    }
+
+    /// What data is aligned to that it takes without copying it.
+    pub fn alignment(&self) -> usize {
+        self.device.alignment.max(1) as usize
     }
 
     /// Makes durable every write that has returned.
@@ -154,7 +172,7 @@ impl BlockDevice {
     /// # Errors
     /// What became of it instead. Then nobody knows what the device holds, and every later write and flush fails.
     pub fn flush(&mut self) -> Result<(), Status> {
-        self.statistics.flushes += 1;
+        self.count(Counts { flushes: 1, ..Counts::default() });
         system::flush(&self.device)
     }
 

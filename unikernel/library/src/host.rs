@@ -11,8 +11,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use std::vec::Vec;
 
 use unikernel_abi::call::Op;
-use unikernel_abi::{Device, Durability, Status};
+use unikernel_abi::{Counts, Device, Durability, Status};
 
+use crate::memory::Memory;
 use crate::stream::Stream;
 
 /// What names a file as a device: `UNIKERNEL_BLOCK_data=disk.img`.
@@ -33,6 +34,10 @@ pub fn console_write(stream: Stream, text: &[u8]) {
         Stream::Out => io::stdout().write_all(text).and_then(|()| io::stdout().flush()),
         Stream::Error => io::stderr().write_all(text),
     };
+}
+
+pub fn memory() -> Option<Memory> {
+    None
 }
 
 pub fn monotonic() -> u64 {
@@ -80,7 +85,7 @@ fn open(name: &str, path: &str) -> io::Result<Device> {
         durability: Durability::Writeback as u32,
         block_size: BLOCK_SIZE,
         read_only,
-        reserved: 0,
+        alignment: 1,
         most_bytes: 1 << 30,
         rings: 0,
         poll_ns: 0,
@@ -91,6 +96,9 @@ fn taken() -> std::sync::MutexGuard<'static, HashSet<usize>> {
     static TAKEN: OnceLock<Mutex<HashSet<usize>>> = OnceLock::new();
     TAKEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Nobody else wants to know.
+pub fn count(_: usize, _: Counts) {}
 
 pub fn take(number: usize) -> bool {
     taken().insert(number)

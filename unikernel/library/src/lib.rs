@@ -28,10 +28,12 @@
 #[doc(hidden)]
 pub extern crate alloc;
 
+mod aligned;
 mod block;
 mod console;
 mod environment;
 mod exit;
+mod memory;
 mod stream;
 mod time;
 
@@ -42,13 +44,15 @@ mod system;
 #[path = "host.rs"]
 mod system;
 
-pub use block::{BlockDevice, BlockError, Statistics, devices};
+pub use aligned::PageAligned;
+pub use block::{BlockDevice, BlockError, devices};
 pub use console::_write;
 pub use environment::{arguments, variable};
 pub use exit::{ExitCode, Termination};
+pub use memory::{Memory, memory};
 pub use stream::Stream;
 pub use time::{now, since_start};
-pub use unikernel_abi::{Durability, Status};
+pub use unikernel_abi::{Counts, Durability, Status};
 pub use unikernel_files::{self as files, Files};
 pub use unikernel_macros::main;
 

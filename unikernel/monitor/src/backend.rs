@@ -1,12 +1,13 @@
 //! Requests of a guest, done with the files of the host.
 
-use std::fs::File;
 use std::io;
+use std::time::{Duration, Instant};
 
 use unikernel_abi::call::Op;
 use unikernel_abi::{Durability, IMAGE, Status};
 
 use crate::disk::Disk;
+use crate::log::Log;
 use crate::memory::{Buffer, Memory};
 
 /// A request that was checked: whole blocks that the device has.
@@ -34,6 +35,8 @@ pub(crate) struct Backend<'a> {
     disk: &'a Disk,
     /// A flush has failed: what was written before may be gone, and what is written now would be worth nothing.
     failed: bool,
+    /// What is written there is written there, too.
+    log: Option<Log>,
     pub statistics: Statistics,
 }
 
@@ -47,11 +50,38 @@ pub struct Statistics {
     pub bytes_written: u64,
     /// Requests that did not end well.
     pub refused: u64,
+    /// What they took, if that was to be known.
+    pub read_times: Times,
+    pub write_times: Times,
+    pub flush_times: Times,
+}
+
+/// What requests took, from where the monitor took them to where they were done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    pub count: u64,
+    pub all: Duration,
+    pub longest: Duration,
+}
+
+impl Times {
+    fn add(&mut self, time: Duration) {
+        self.count += 1;
+        self.all += time;
+        self.longest = self.longest.max(time);
+    }
+
+    /// `None` where nothing was timed.
+    pub fn mean(&self) -> Option<Duration> {
+        Some(self.all / u32::try_from(self.count).ok().filter(|count| *count > 0)?)
+    }
 }
 
 impl<'a> Backend<'a> {
-    pub fn new(disk: &'a Disk) -> Self {
-        Self { disk, failed: false, statistics: Statistics::default() }
+    /// With a log of what is written, if the disk is to have one.
+    pub fn new(disk: &'a Disk) -> io::Result<Self> {
+        let log = disk.log().map(Log::new).transpose()?;
+        Ok(Self { disk, failed: false, log, statistics: Statistics::default() })
     }
 
     /// Checks what a guest asks.
@@ -76,53 +106,72 @@ impl<'a> Backend<'a> {
 
     /// Does a request, with the memory of the guest that it is about, which is as long. Whatever happens becomes a status.
     pub fn perform(&mut self, request: Request, data: &[Buffer]) -> Status {
-        let done = match request.op {
+        if let Some(status) = self.begin(request) {
+            return status;
+        }
+        let Request { op, offset, .. } = request;
+        let start = self.disk.is_timed().then(Instant::now);
+        let done = match op {
+            Op::Read => each(offset, data, |part, offset| part.fill_from(self.disk.file(), offset)),
+            Op::Write => each(offset, data, |part, offset| part.write_to(self.disk.file(), offset)),
+            Op::WriteDurable => each(offset, data, |part, offset| part.write_to(self.disk.durable(), offset)),
+            Op::Flush => self.disk.file().sync_data(),
+        };
+        if let Some(start) = start {
+            self.took(op, start.elapsed());
+        }
+        let done = done.and_then(|()| self.record(request, data));
+        self.end(op, done)
+    }
+
+    pub fn took(&mut self, op: Op, time: Duration) {
+        let times = match op {
+            Op::Read => &mut self.statistics.read_times,
+            Op::Write | Op::WriteDurable => &mut self.statistics.write_times,
+            Op::Flush => &mut self.statistics.flush_times,
+        };
+        times.add(time);
+    }
+
+    /// Keeps what was done, where that is wanted.
+    fn record(&mut self, Request { op, offset, .. }: Request, data: &[Buffer]) -> io::Result<()> {
+        match (&mut self.log, op) {
+            (None, _) | (_, Op::Read) => Ok(()),
+            (Some(log), Op::Flush) => log.flushed(),
+            (Some(log), _) => log.written(offset, data, op == Op::WriteDurable),
+        }
+    }
+
+    /// Counts a request that is about to be done, or says what became of it if there is nothing to be done.
+    pub fn begin(&mut self, request: Request) -> Option<Status> {
+        let of = &mut self.statistics;
+        match request.op {
             Op::Read => {
-                self.statistics.reads += 1;
-                self.statistics.bytes_read += request.len;
-                each(request.offset, data, |part, offset| part.fill_from(self.disk.file(), offset))
+                of.reads += 1;
+                of.bytes_read += request.len;
             }
             Op::Write | Op::WriteDurable => {
-                self.statistics.writes += 1;
-                self.statistics.bytes_written += request.len;
-                self.write(request, data)
+                of.writes += 1;
+                of.bytes_written += request.len;
             }
-            Op::Flush => {
-                self.statistics.flushes += 1;
-                self.flush()
-            }
-        };
-        let status = match done {
-            Ok(()) => Status::Ok,
-            Err(_) if self.failed && request.op != Op::Read => Status::Failed,
-            Err(why) => status(&why),
-        };
-        self.statistics.refused += u64::from(status != Status::Ok);
-        status
-    }
-
-    fn write(&mut self, request: Request, data: &[Buffer]) -> io::Result<()> {
-        self.alive()?;
-        let durable = request.op == Op::WriteDurable;
-        let file: &File = if durable { self.disk.durable() } else { self.disk.file() };
-        let written = each(request.offset, data, |part, offset| part.write_to(file, offset));
-        // What could not be made durable is as unknown as after a flush that failed.
-        self.failed |= durable && matches!(&written, Err(why) if status(why) == Status::Io);
-        written
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.alive()?;
-        if self.disk.durability() != Durability::Writeback {
-            return Ok(());
+            Op::Flush => of.flushes += 1,
         }
-        let flushed = self.disk.file().sync_data();
-        self.failed |= flushed.is_err();
-        flushed
+        if self.failed && request.op != Op::Read {
+            of.refused += 1;
+            return Some(Status::Failed);
+        }
+        let is_done = request.op == Op::Flush && self.disk.durability() != Durability::Writeback;
+        is_done.then_some(Status::Ok)
     }
 
-    fn alive(&self) -> io::Result<()> {
-        if self.failed { Err(io::Error::from_raw_os_error(libc::EIO)) } else { Ok(()) }
+    /// What became of a request that was done, for the guest.
+    pub fn end(&mut self, op: Op, done: io::Result<()>) -> Status {
+        let Err(why) = done else { return Status::Ok };
+        self.statistics.refused += 1;
+        let status = status(&why);
+        // What could not be made durable is as unknown as after a flush that failed.
+        self.failed |= op == Op::Flush || (op == Op::WriteDurable && status == Status::Io);
+        if self.failed && op != Op::Read { Status::Failed } else { status }
     }
 }
 

@@ -11,7 +11,13 @@ use crate::guest::Guest;
 pub struct TooMuch(u64);
 
 /// The bytes from [`BOOT`] on.
-pub(crate) fn pages(guest: &Guest, kind: Kind, clock: Clock, devices: &[Device]) -> Result<Vec<u8>, TooMuch> {
+pub(crate) fn pages(
+    guest: &Guest,
+    kind: Kind,
+    clock: Clock,
+    devices: &[Device],
+    counts: Range,
+) -> Result<Vec<u8>, TooMuch> {
     let mut out = vec![0; size_of::<Boot>()];
     let devices_at = put(&mut out, &devices.iter().flat_map(device_bytes).collect::<Vec<_>>());
     let strings = |texts: &[String]| -> Vec<u8> { texts.iter().flat_map(|text| text.bytes().chain([0])).collect() };
@@ -38,6 +44,8 @@ pub(crate) fn pages(guest: &Guest, kind: Kind, clock: Clock, devices: &[Device])
         clock.wall_then,
         devices_at.start,
         devices_at.len,
+        counts.start,
+        counts.len,
     ];
     for (n, word) in words.into_iter().enumerate() {
         out[8 * n..8 * n + 8].copy_from_slice(&word.to_le_bytes());
@@ -61,13 +69,13 @@ fn device_bytes(device: &Device) -> Vec<u8> {
         durability,
         block_size,
         read_only,
-        reserved,
+        alignment,
         blocks,
         most_bytes,
         rings,
         poll_ns,
     } = *device;
-    let small = [handle, durable_handle, durability, block_size, read_only, reserved];
+    let small = [handle, durable_handle, durability, block_size, read_only, alignment];
     let mut out = name.to_vec();
     out.extend(small.iter().flat_map(|number| number.to_le_bytes()));
     out.extend([blocks, most_bytes, rings, poll_ns].iter().flat_map(|number| number.to_le_bytes()));
@@ -89,7 +97,7 @@ mod tests {
             durability: 1,
             block_size: 512,
             read_only: 0,
-            reserved: 0,
+            alignment: 1,
             blocks: 1 << 40,
             most_bytes: 1 << 20,
             rings: 0,

@@ -40,8 +40,27 @@ pub enum Interface {
     Blocks,
     /// One call for each request, of any length.
     Calls,
-    /// Rings of requests in memory. Each side looks for what the other does for so long before it sleeps.
-    Rings { poll: Duration },
+    /// Rings of requests in memory.
+    Rings(Rings),
+}
+
+/// How rings are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rings {
+    /// Each side looks for what the other does for so long before it sleeps.
+    pub poll: Duration,
+    pub engine: Engine,
+}
+
+/// How the monitor does what is asked in rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// By io_uring for disks past the page cache, if the system has it, and one after the other else.
+    Auto,
+    /// One request after the other, each by a call of the kernel.
+    Plain,
+    /// By io_uring, many at once.
+    Uring,
 }
 
 impl Interface {
@@ -169,7 +188,7 @@ impl Guest {
                 durability: disk.durability() as u32,
                 block_size: Disk::BLOCK as u32,
                 read_only: disk.is_read_only().into(),
-                reserved: 0,
+                alignment: disk.alignment(),
                 blocks: disk.bytes() / Disk::BLOCK,
                 most_bytes: self.interface.most_bytes(),
                 rings,

@@ -132,6 +132,10 @@ impl Buffer {
         self.len
     }
 
+    pub fn start(self) -> *mut u8 {
+        self.start
+    }
+
     /// Reads as much of a file as fills it.
     pub fn fill_from(self, file: &File, offset: u64) -> io::Result<()> {
         self.each(offset, |start, len, offset| {

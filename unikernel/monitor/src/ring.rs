@@ -5,14 +5,17 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use unikernel_abi::ring::{self, Completion, Control, Request, SEGMENTS, Segment, place};
 use unikernel_abi::{RINGS, Status};
 
-use crate::backend::{Backend, Statistics};
+use crate::backend::{self, Backend, Statistics};
+use crate::disk::Disk;
+use crate::guest::{Engine, Rings};
 use crate::memory::{Buffer, Memory};
+use crate::uring::{Ended, Uring};
 
 /// Something that is waited for and told, in this process or another.
 #[derive(Debug)]
@@ -51,9 +54,18 @@ impl Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Broken;
 
+/// How requests are done.
+enum Work {
+    /// One after the other, each when it is taken.
+    Plain,
+    /// Many at once.
+    Uring(Box<Uring>),
+}
+
 /// One device.
 struct Queue<'a> {
     backend: Backend<'a>,
+    work: Work,
     base: u64,
     asked: Control<'a>,
     told: Control<'a>,
@@ -82,35 +94,32 @@ pub(crate) fn base(device: usize) -> u64 {
 }
 
 impl<'a> Server<'a> {
-    /// `None` if the memory has no room for the rings, which it always has.
+    /// With the devices of a guest whose memory that is.
     pub fn new(
         memory: &'a Memory,
-        backends: Vec<Backend<'a>>,
+        disks: &'a [Disk],
         doorbell: &'a Event,
         wake: &'a Event,
-        poll: Duration,
-    ) -> Option<Self> {
-        let queue = |(device, backend): (usize, Backend<'a>)| {
+        Rings { poll, engine }: Rings,
+    ) -> io::Result<Self> {
+        let queue = |(device, disk): (usize, &'a Disk)| {
             let base = base(device);
-            let control = |count, sleeps| {
-                Some(Control { count: memory.word(base + count)?, sleeps: memory.word(base + sleeps)? })
-            };
+            let word = |place| memory.word(base + place).ok_or(io::ErrorKind::OutOfMemory);
+            let control = |count, sleeps| io::Result::Ok(Control { count: word(count)?, sleeps: word(sleeps)? });
             let asked = control(place::SUBMITTED, place::MONITOR_SLEEPS)?;
             let told = control(place::COMPLETED, place::GUEST_SLEEPS)?;
-            Some(Queue { backend, base, asked, told, taken: 0, completed: 0 })
+            let work = Work::of(engine, disk, memory, doorbell)?;
+            Ok(Queue { backend: Backend::new(disk)?, work, base, asked, told, taken: 0, completed: 0 })
         };
-        let queues = backends.into_iter().enumerate().map(queue).collect::<Option<_>>()?;
-        Some(Self { memory, queues, doorbell, wake, poll })
+        let queues = disks.iter().enumerate().map(queue).collect::<io::Result<_>>()?;
+        Ok(Self { memory, queues, doorbell, wake, poll })
     }
 
     /// Serves the guest until it has ended, which `ended` says after the doorbell was rung.
     pub fn run(&mut self, ended: &AtomicBool) -> Result<(), Broken> {
         let mut idle = Instant::now();
         loop {
-            let mut did = false;
-            for queue in &mut self.queues {
-                did |= queue.serve(self.memory, self.wake)?;
-            }
+            let did = self.round()?;
             if ended.load(Ordering::Acquire) {
                 return Ok(());
             }
@@ -119,13 +128,22 @@ impl<'a> Server<'a> {
             } else if idle.elapsed() < self.poll {
                 std::hint::spin_loop();
             } else {
-                if self.queues.iter().all(|queue| queue.asked.may_sleep(queue.taken)) {
+                if self.queues.iter_mut().all(Queue::may_sleep) {
                     self.doorbell.wait();
                 }
-                self.queues.iter().for_each(|queue| queue.asked.awake());
+                self.queues.iter_mut().for_each(Queue::awake);
                 idle = Instant::now();
             }
         }
+    }
+
+    /// Looks at every device once. True if there was something to be done.
+    fn round(&mut self) -> Result<bool, Broken> {
+        let mut did = false;
+        for queue in &mut self.queues {
+            did |= queue.serve(self.memory, self.wake)?;
+        }
+        Ok(did)
     }
 
     pub fn statistics(&self) -> Vec<Statistics> {
@@ -133,44 +151,132 @@ impl<'a> Server<'a> {
     }
 }
 
+impl Work {
+    fn of(engine: Engine, disk: &Disk, memory: &Memory, doorbell: &Event) -> io::Result<Self> {
+        // What lies in the cache is copied, by whoever asks for it; there is nothing to wait for beside.
+        let wanted = engine == Engine::Uring || (engine == Engine::Auto && disk.is_direct());
+        // In a log one stands behind the other.
+        if !wanted || disk.log().is_some() {
+            return Ok(Self::Plain);
+        }
+        match Uring::new(disk, memory, doorbell) {
+            Ok(ring) => Ok(Self::Uring(Box::new(ring))),
+            // Some systems have turned it off.
+            Err(_) if engine == Engine::Auto => Ok(Self::Plain),
+            Err(why) => Err(why),
+        }
+    }
+}
+
 impl Queue<'_> {
     /// Does what is there now. Whatever the guest adds meanwhile is for the next time: the other devices come first.
     fn serve(&mut self, memory: &Memory, wake: &Event) -> Result<bool, Broken> {
+        let mut did = self.tell_of_ended(memory, wake);
         let submitted = self.asked.published();
         if ring::waiting(submitted, self.taken).ok_or(Broken)? == 0 {
-            return Ok(false);
+            return Ok(did);
         }
-        while self.taken != submitted {
+        while self.taken != submitted && self.has_room() {
             let at = self.base + ring::request_at(self.taken);
             let request = request(&memory.copy(at).ok_or(Broken)?);
             self.taken = self.taken.wrapping_add(1);
-            let status = self.perform(memory, &request);
-            let completion = completion(Completion { id: request.id, status: status as u32, reserved: 0 });
-            memory.put(self.base + ring::completion_at(self.completed), &completion);
-            self.completed = self.completed.wrapping_add(1);
-            // Each by itself: the guest goes on with what it has while the next is done.
-            if self.told.publish(self.completed) {
-                wake.tell();
+            if let Some(status) = self.begin(memory, &request) {
+                // Each by itself: the guest goes on with what it has while the next is done.
+                self.tell(memory, wake, request.id, status);
             }
+            did = true;
         }
-        Ok(true)
+        if let Work::Uring(ring) = &mut self.work {
+            // What the kernel has no room for now is there the next time.
+            did |= ring.begin().is_err();
+        }
+        // What was in the cache has ended already.
+        self.tell_of_ended(memory, wake);
+        Ok(did)
     }
 
-    fn perform(&mut self, memory: &Memory, request: &Request) -> Status {
-        let Some(parts) = request.data.get(..usize::from(request.segments)) else { return Status::Invalid };
-        let Some(len) = parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.len)) else {
-            return Status::Invalid;
-        };
-        let checked = match self.backend.check(u32::from(request.op), request.block, len) {
+    /// Begins a request, and says what became of it if it is over already.
+    fn begin(&mut self, memory: &Memory, request: &Request) -> Option<Status> {
+        let (checked, data) = match self.check(memory, request) {
             Ok(checked) => checked,
-            Err(status) => return status,
+            Err(status) => return Some(status),
         };
+        let data = &data[..usize::from(request.segments).min(SEGMENTS)];
+        match &mut self.work {
+            Work::Plain => Some(self.backend.perform(checked, data)),
+            Work::Uring(ring) => {
+                let over = self.backend.begin(checked);
+                if over.is_none() {
+                    ring.put(request.id, checked, data);
+                }
+                over
+            }
+        }
+    }
+
+    fn check(&self, memory: &Memory, request: &Request) -> Result<(backend::Request, [Buffer; SEGMENTS]), Status> {
+        let parts = request.data.get(..usize::from(request.segments)).ok_or(Status::Invalid)?;
+        let len = parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.len)).ok_or(Status::Invalid)?;
+        let checked = self.backend.check(u32::from(request.op), request.block, len)?;
         let mut data = [Buffer::NOTHING; SEGMENTS];
         for (Segment { start, len }, buffer) in parts.iter().zip(&mut data) {
-            let Some(found) = checked.buffer(memory, *start, *len) else { return Status::Invalid };
-            *buffer = found;
+            *buffer = checked.buffer(memory, *start, *len).ok_or(Status::Invalid)?;
         }
-        self.backend.perform(checked, &data[..parts.len()])
+        Ok((checked, data))
+    }
+
+    fn has_room(&self) -> bool {
+        match &self.work {
+            Work::Plain => true,
+            Work::Uring(ring) => ring.has_room(),
+        }
+    }
+
+    /// Tells the guest of requests that have ended meanwhile. True if there were any, or are some under way.
+    fn tell_of_ended(&mut self, memory: &Memory, wake: &Event) -> bool {
+        let Work::Uring(ring) = &mut self.work else { return false };
+        if ring.is_idle() {
+            return false;
+        }
+        let all = ring.ended().unwrap_or_default();
+        let some = !all.is_empty();
+        for Ended { id, op, result, time } in all {
+            if let Some(time) = time {
+                self.backend.took(op, time);
+            }
+            let status = self.backend.end(op, result);
+            self.tell(memory, wake, id, status);
+        }
+        some
+    }
+
+    fn tell(&mut self, memory: &Memory, wake: &Event, id: u32, status: Status) {
+        let completion = completion(Completion { id, status: status as u32, reserved: 0 });
+        memory.put(self.base + ring::completion_at(self.completed), &completion);
+        self.completed = self.completed.wrapping_add(1);
+        if self.told.publish(self.completed) {
+            wake.tell();
+        }
+    }
+
+    /// False if there is something to be done.
+    fn may_sleep(&mut self) -> bool {
+        if let Work::Uring(ring) = &mut self.work {
+            ring.tell(true);
+            fence(Ordering::SeqCst);
+            if ring.has_ended() {
+                return false;
+            }
+        }
+        // Where there is no room for another request, one that ends wakes the monitor.
+        !self.has_room() || self.asked.may_sleep(self.taken)
+    }
+
+    fn awake(&mut self) {
+        if let Work::Uring(ring) = &mut self.work {
+            ring.tell(false);
+        }
+        self.asked.awake();
     }
 }
 
@@ -193,6 +299,9 @@ fn completion(Completion { id, status, reserved }: Completion) -> [u8; 16] {
     out[8..].copy_from_slice(&reserved.to_le_bytes());
     out
 }
+
+#[cfg(test)]
+mod fuzz;
 
 #[cfg(test)]
 mod tests {

@@ -292,6 +292,14 @@ pub static SETTINGS: &[Setting] = &[
         kind: Kind::Choice(&["blocks", "calls", "rings"]),
     },
     Setting {
+        name: "device_engine",
+        about: "With device_interface=rings: how the monitor does what is asked",
+        values: "auto (io_uring past the page cache, where the system has it, and plain else), plain (one request after the other) or io_uring",
+        scope: Scope::Unikernel,
+        how: "an option of its monitor, which refuses io_uring where the system does",
+        kind: Kind::Choice(&["auto", "plain", "io_uring"]),
+    },
+    Setting {
         name: "device_poll",
         about: "With device_interface=rings: how long each side looks for what the other does before it sleeps",
         values: "a time from 0us to 1s, in whole microseconds",

@@ -1,12 +1,14 @@
-//! The workload `file` on a block device: what it does, what it checks and what it times are those of the workload for Linux.
+//! The workload `file` on a block device: what it does, what it checks and what it times are those of the workload for Linux. What is
+//! to be read lies on the device already.
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
-use unikernel::{BlockDevice, Status};
+use kizami_workloads::portable::stamp;
+use unikernel::{BlockDevice, PageAligned, Status};
 
+use crate::arguments::Arguments;
 use crate::report;
 
 /// What is to be done.
@@ -27,20 +29,16 @@ enum Op {
 }
 
 impl Plan {
-    /// Of the arguments, each `name=value`.
-    pub fn of(arguments: &[String]) -> Result<Self, String> {
-        let text = |name: &str| {
-            let found = arguments.iter().find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='));
-            found.ok_or_else(|| format!("the probe was not told {name}"))
-        };
-        let number = |name: &str| text(name)?.parse::<u64>().map_err(|_| format!("{name} is no number"));
-        let op = match text("op")? {
+    /// Of the arguments.
+    pub fn of(arguments: &Arguments) -> Result<Self, String> {
+        let op = match arguments.text("op")? {
             "write" => Op::Write,
             "write-fsync" => Op::WriteSync,
             "read" => Op::Read,
             other => return Err(format!("this probe does not know the operation {other:?}")),
         };
-        let (size, block, samples, step) = (number("size")?, number("block")?, number("samples")?, number("step")?);
+        let [size, block, samples, step] = ["size", "block", "samples", "step"].map(|name| arguments.number(name));
+        let (size, block, samples, step) = (size?, block?, samples?, step?);
         if block < 512 || size == 0 || samples == 0 || !size.is_multiple_of(512) || !block.is_multiple_of(512) {
             return Err("a block device has blocks of 512 bytes: sizes are multiples of that".into());
         }
@@ -58,7 +56,6 @@ pub fn run(plan: &Plan, disk: &mut BlockDevice) -> Result<(), String> {
         return Err(format!("the device has {there} bytes, and {} are needed", plan.region()));
     }
     let mut work = Work { disk, block: Block::new(plan.block), plan };
-    work.fill()?;
     let mut samples = Vec::new();
     samples.try_reserve_exact(plan.samples as usize).map_err(|_| "there is no memory for the samples")?;
     report::effective("sync", work.disk.durability().name(), true, "as the monitor told the guest");
@@ -80,24 +77,6 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Writes what is to be read, makes it durable, and reads it once.
-    fn fill(&mut self) -> Result<(), String> {
-        let places = if self.plan.step == 0 { 1 } else { self.plan.samples };
-        for place in 0..places {
-            let at = place * self.plan.step;
-            self.each(at, |work, len, offset| {
-                let bytes = work.block.stamped(len, offset, 0);
-                work.disk.write(offset / 512, bytes)
-            })?;
-        }
-        self.disk.flush().map_err(|why| format!("the device could not be flushed: {why}"))?;
-        for place in 0..places {
-            let at = place * self.plan.step;
-            self.each(at, |work, len, offset| work.disk.read(offset / 512, &mut work.block.bytes[..len]))?;
-        }
-        Ok(())
-    }
-
     /// Each block of a sample's bytes.
     fn each(
         &mut self,
@@ -153,33 +132,27 @@ impl Work<'_> {
     }
 }
 
-/// A buffer whose content says where it belongs: its first 8 bytes are its place on the device, the next 8 the number of the sample that
-/// wrote it (0 for the preparation), the rest a fixed pattern.
+/// A buffer whose content says where it belongs, as [`stamp`] has it.
 struct Block {
-    bytes: Vec<u8>,
+    bytes: PageAligned,
 }
 
 impl Block {
     fn new(len: usize) -> Self {
-        let mut bytes = vec![0; len];
-        bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = pattern(i));
+        let mut bytes = PageAligned::new(len);
+        stamp::fill(&mut bytes);
         Self { bytes }
     }
 
-    fn stamped(&mut self, len: usize, offset: u64, stamp: u64) -> &[u8] {
-        self.bytes[..8].copy_from_slice(&offset.to_le_bytes());
-        self.bytes[8..16].copy_from_slice(&stamp.to_le_bytes());
+    fn stamped(&mut self, len: usize, offset: u64, sample: u64) -> &[u8] {
+        stamp::stamp(&mut self.bytes, offset, sample);
         &self.bytes[..len]
     }
 
-    fn check(&self, len: usize, offset: u64, stamp: u64) -> Result<(), String> {
-        let head = offset.to_le_bytes().into_iter().chain(stamp.to_le_bytes());
-        let right = self.bytes.iter().zip(head).all(|(is, should)| *is == should)
-            && self.bytes[..len].iter().enumerate().skip(16).all(|(i, byte)| *byte == pattern(i));
-        if right { Ok(()) } else { Err(format!("the device does not hold at byte {offset} what was written there")) }
+    fn check(&self, len: usize, offset: u64, sample: u64) -> Result<(), String> {
+        if stamp::is_right(&self.bytes[..len], offset, sample) {
+            return Ok(());
+        }
+        Err(format!("the device does not hold at byte {offset} what was written there"))
     }
-}
-
-fn pattern(i: usize) -> u8 {
-    (i as u8).wrapping_mul(31) ^ (i >> 8) as u8
 }

@@ -216,6 +216,9 @@ pub struct Trial {
     pub facts: BTreeMap<String, f64>,
 }
 
+/// The fact that says how often the disk of the host was told to write out its cache in a trial, each of whose samples ended with a sync.
+pub const HOST_FLUSHES: &str = "host_flushes";
+
 /// One setting as it was read back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effective {

@@ -5,6 +5,7 @@
 //! throughputs stand in tables of their own, because they share no unit.
 
 mod across;
+mod flushes;
 
 use std::collections::HashMap;
 
@@ -114,7 +115,8 @@ pub(crate) fn of(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> 
         (Unit::Instructions, COUNTS),
         (Unit::Cycles, COUNTS),
     ];
-    kinds.into_iter().filter_map(|(unit, columns)| table(study, group, &with_unit(unit), unit, columns)).collect()
+    let tables = kinds.into_iter().filter_map(|(unit, columns)| table(study, group, &with_unit(unit), unit, columns));
+    tables.chain(flushes::of(measures)).collect()
 }
 
 fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit, columns: &[Column]) -> Option<Table> {

@@ -8,5 +8,6 @@ pub(crate) mod cpus;
 pub(crate) mod memory;
 pub(crate) mod net;
 pub(crate) mod outside;
+pub(crate) mod residency;
 pub(crate) mod sys;
 pub(crate) mod watch;

@@ -1,5 +1,7 @@
 //! Portable work: plain functions that run on any target, `no_std`, without allocation, system calls or clocks.
 
+pub mod stamp;
+
 /// The sum of 1 to `n`, added one by one. Opaque to the optimiser, which would otherwise write n(n+1)/2.
 pub fn sum(n: u64) -> u64 {
     (1..=n).fold(0, |sum, i| core::hint::black_box(sum + i))

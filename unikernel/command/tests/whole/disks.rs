@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use crate::support::{Disk, guest, run_disk, unikernel, ways};
+use crate::support::{Disk, command, run_disk, unikernel, ways};
 
 #[test]
 fn requests_end_as_they_should_at_every_edge() {
@@ -36,15 +36,7 @@ fn a_disk_is_what_it_is_given_as() {
 fn what_the_host_cannot_read_is_a_status() {
     for way in ways() {
         let disk = Disk::new(1 << 20);
-        let mut command = unikernel();
-        command.arg("run").arg(guest("disk")).args([
-            "--monitor",
-            way.0,
-            "--interface",
-            way.1,
-            "--block",
-            &disk.block(""),
-        ]);
+        let mut command = command("disk", way, &disk.block(""));
         command.args(["--", "until"]).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -4,20 +4,20 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::support::{Disk, guest, unikernel, ways};
+use crate::support::{Disk, command, unikernel, ways};
 
 #[test]
 fn what_was_said_to_be_stored_outlives_a_killed_monitor() {
     let mut random = fastrand::Rng::with_seed(11);
-    for (monitor, interface) in ways() {
+    for way in ways() {
+        let (monitor, interface) = way;
         let disk = Disk::new(0);
         let made = unikernel().arg("mkdisk").arg(disk.path()).args(["--size", "2M", "--force"]).output().unwrap();
         assert!(made.status.success());
         let (mut stored, mut killed_at_work) = (0, 0);
         for round in 0..12 {
-            let mut command = unikernel();
-            command.arg("run").arg(guest("sensor-log")).args(["--monitor", monitor, "--interface", interface]);
-            command.args(["--block", &disk.block(""), "--", "100000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut command = command("sensor-log", way, &disk.block(""));
+            command.args(["--", "100000"]).stdout(Stdio::piped()).stderr(Stdio::piped());
             let mut child = command.spawn().unwrap();
             let mut out = BufReader::new(child.stdout.take().unwrap());
             let mut first = String::new();

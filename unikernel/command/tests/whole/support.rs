@@ -1,11 +1,12 @@
 //! What the tests share: built guests, disks, runs.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What runs guests on this machine.
 pub fn monitors() -> &'static [&'static str] {
@@ -21,7 +22,7 @@ pub fn monitors() -> &'static [&'static str] {
 }
 
 /// A line for whoever runs the tests, of what was not run.
-fn skipped(what: &str) {
+pub fn skipped(what: &str) {
     println!("skipped: {what}");
     if let Some(list) = std::env::var_os("KIZAMI_SKIPPED") {
         let file = File::options().append(true).create(true).open(list);
@@ -29,9 +30,18 @@ fn skipped(what: &str) {
     }
 }
 
-/// How guests are run: monitor and interface.
-pub fn ways() -> impl Iterator<Item = (&'static str, &'static str)> {
-    monitors().iter().flat_map(|monitor| ["blocks", "calls", "rings"].map(|interface| (*monitor, interface)))
+/// How a guest is run: by which monitor, and how it asks its devices.
+pub type Way = (&'static str, &'static str);
+
+/// All of them. `uring` is rings that the monitor serves by io_uring, past the page cache.
+pub fn ways() -> impl Iterator<Item = Way> {
+    let interfaces = ["blocks", "calls", "rings", "uring"];
+    monitors().iter().flat_map(move |monitor| interfaces.map(|interface| (*monitor, interface)))
+}
+
+/// Those with rings.
+pub fn with_rings() -> impl Iterator<Item = Way> {
+    ways().filter(|(_, interface)| ["rings", "uring"].contains(interface))
 }
 
 pub fn unikernel() -> Command {
@@ -39,28 +49,20 @@ pub fn unikernel() -> Command {
 }
 
 /// The file of a guest, built once.
-pub fn guest(name: &str) -> PathBuf {
-    static BUILT: OnceLock<[PathBuf; 4]> = OnceLock::new();
-    let build = |(folder, bin): (&str, &str)| {
+pub fn guest(name: &'static str) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let build = || {
+        let (folder, bin) = match name {
+            "sensor-log" | "key-value" => (format!("../../examples/{name}"), name.to_owned()),
+            _ => ("../guests".to_owned(), format!("guest-{name}")),
+        };
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        let output = unikernel().args(["build", "--bin", bin, "--path"]).arg(folder).output().unwrap();
+        let output = unikernel().args(["build", "--bin", &bin, "--path"]).arg(folder).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
     };
-    let guests = "../guests";
-    let all = [
-        (guests, "guest-plain"),
-        (guests, "guest-disk"),
-        (guests, "guest-hostile"),
-        ("../../examples/sensor-log", "sensor-log"),
-    ];
-    let [plain, disk, hostile, log] = BUILT.get_or_init(|| all.map(build));
-    match name {
-        "plain" => plain.clone(),
-        "disk" => disk.clone(),
-        "hostile" => hostile.clone(),
-        _ => log.clone(),
-    }
+    built.entry(name).or_insert_with(build).clone()
 }
 
 /// What a run said and how it ended.
@@ -84,24 +86,26 @@ pub fn run_plain(monitor: &str, arguments: &[&str]) -> Ran {
     command.output().unwrap().into()
 }
 
-pub fn run_disk(way: (&str, &str), block: &str, arguments: &[&str]) -> Ran {
+pub fn run_disk(way: Way, block: &str, arguments: &[&str]) -> Ran {
     run_with("disk", way, block, arguments)
 }
 
 /// A guest with the device `data`.
-pub fn run_with(name: &str, (monitor, interface): (&str, &str), block: &str, arguments: &[&str]) -> Ran {
+pub fn run_with(name: &'static str, way: Way, block: &str, arguments: &[&str]) -> Ran {
+    command(name, way, block).arg("--json").arg("--").args(arguments).output().unwrap().into()
+}
+
+/// The same, to be started; its arguments are to follow.
+pub fn command(name: &'static str, (monitor, interface): Way, block: &str) -> Command {
     let mut command = unikernel();
-    command.arg("run").arg(guest(name)).args([
-        "--monitor",
-        monitor,
-        "--interface",
-        interface,
-        "--block",
-        block,
-        "--json",
-        "--",
-    ]);
-    command.args(arguments).output().unwrap().into()
+    command.arg("run").arg(guest(name)).args(["--monitor", monitor]);
+    match interface {
+        "uring" => {
+            command.args(["--interface", "rings", "--engine", "io_uring", "--block", &format!("{block},direct")])
+        }
+        _ => command.args(["--interface", interface, "--block", block]),
+    };
+    command
 }
 
 /// A file of its own, which is removed with it.

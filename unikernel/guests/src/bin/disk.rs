@@ -72,7 +72,7 @@ fn edges(disk: &mut BlockDevice) {
     }
     assert_eq!(disk.write(0, &vec![0; size + 1]), Err(Status::Invalid));
     assert_eq!(disk.flush(), Ok(()));
-    println!("the edges are right: {:?}", disk.statistics());
+    println!("the edges are right: {:?}", disk.counts());
 }
 
 /// Reads the last block until that fails.

@@ -31,6 +31,11 @@ extern "C" fn start(told: &'static Boot) -> ! {
     }
     WORLD.boot.set(Some(told));
     heap::give(told.heap);
+    run()
+}
+
+/// Runs the program, which knows its world.
+pub fn run() -> ! {
     exit(unikernel_main())
 }
 

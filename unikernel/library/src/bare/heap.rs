@@ -8,6 +8,11 @@ use unikernel_abi::boot::Range;
 #[global_allocator]
 static HEAP: Talck<AssumeUnlockable, ErrOnOom> = Talc::new(ErrOnOom).lock();
 
+/// Bytes that are in use.
+pub fn used() -> u64 {
+    HEAP.lock().get_counters().allocated_bytes as u64
+}
+
 /// Gives the heap its memory.
 pub fn give(memory: Range) {
     let span = Span::new(memory.start as *mut u8, (memory.start + memory.len) as *mut u8);

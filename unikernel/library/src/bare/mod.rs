@@ -3,6 +3,7 @@
 mod entry;
 mod heap;
 mod hvt;
+mod machine;
 mod memory;
 mod panic;
 mod ring;
@@ -14,8 +15,9 @@ use core::cell::Cell;
 
 use unikernel_abi::boot::Range;
 use unikernel_abi::call::Op;
-use unikernel_abi::{Boot, Device, Kind, MOST_DEVICES, Status};
+use unikernel_abi::{Boot, Counts, Device, Kind, MOST_DEVICES, Status};
 
+use crate::memory::Memory;
 use crate::stream::Stream;
 
 /// What the program was told when it was entered.
@@ -69,6 +71,15 @@ pub fn devices() -> &'static [Device] {
     boot().map(|boot| told(boot.devices)).unwrap_or_default()
 }
 
+/// Keeps what was asked of a device for whoever runs the program.
+pub fn count(number: usize, more: Counts) {
+    let all = boot().map_or(Range::default(), |boot| boot.counts);
+    if (number + 1) * size_of::<Counts>() <= all.len as usize {
+        // SAFETY: the monitor gave this memory for it, and reads it when the program has ended.
+        unsafe { (*(all.start as *mut Counts).add(number)).add(more) };
+    }
+}
+
 pub fn take(number: usize) -> bool {
     WORLD.taken.get(number).is_some_and(|taken| !taken.replace(true))
 }
@@ -83,13 +94,19 @@ pub fn console_write(stream: Stream, text: &[u8]) {
     match kind() {
         Kind::Spt => spt::console_write(stream, text),
         Kind::Hvt => hvt::console_write(stream, text),
+        Kind::Machine => machine::console_write(stream, text),
     }
+}
+
+pub fn memory() -> Option<Memory> {
+    boot().map(|boot| Memory { heap: boot.heap.len, used: heap::used() })
 }
 
 pub fn monotonic() -> u64 {
     match kind() {
         Kind::Spt => spt::clock(spt::MONOTONIC),
         Kind::Hvt => hvt::monotonic(),
+        Kind::Machine => machine::monotonic(),
     }
 }
 
@@ -97,6 +114,7 @@ pub fn wall() -> u64 {
     match kind() {
         Kind::Spt => spt::clock(spt::REALTIME),
         Kind::Hvt => hvt::wall(),
+        Kind::Machine => machine::wall(),
     }
 }
 
@@ -106,6 +124,7 @@ pub fn read(device: &Device, block: u64, into: &mut [u8]) -> Result<(), Status> 
         _ if device.rings != 0 => ring::perform(device, Op::Read, block, start, len),
         Kind::Spt => spt::read(device, block, into),
         Kind::Hvt => hvt::block(device, Op::Read, block, start, len),
+        Kind::Machine => machine::read(device, block, into),
     }
 }
 
@@ -116,6 +135,7 @@ pub fn write(device: &Device, op: Op, block: u64, from: &[u8]) -> Result<(), Sta
         _ if device.rings != 0 => ring::perform(device, op, block, start, len),
         Kind::Spt => spt::write(device, op, block, from),
         Kind::Hvt => hvt::block(device, op, block, start, len),
+        Kind::Machine => machine::write(device, op == Op::WriteDurable, block, from),
     }
 }
 
@@ -124,6 +144,7 @@ pub fn flush(device: &Device) -> Result<(), Status> {
         _ if device.rings != 0 => ring::perform(device, Op::Flush, 0, 0, 0),
         Kind::Spt => spt::flush(device),
         Kind::Hvt => hvt::block(device, Op::Flush, 0, 0, 0),
+        Kind::Machine => machine::flush(device),
     }
 }
 
@@ -132,6 +153,8 @@ fn ring_doorbell(device: &Device) {
     match kind() {
         Kind::Spt => spt::tell(device.handle),
         Kind::Hvt => hvt::ring_doorbell(),
+        // Its devices have rings of their own.
+        Kind::Machine => {}
     }
 }
 
@@ -140,6 +163,7 @@ fn wait_for_completion(device: &Device) {
     match kind() {
         Kind::Spt => spt::wait(device.durable_handle),
         Kind::Hvt => hvt::wait(),
+        Kind::Machine => {}
     }
 }
 
@@ -147,5 +171,6 @@ fn exit(code: u8) -> ! {
     match kind() {
         Kind::Spt => spt::exit(code),
         Kind::Hvt => hvt::exit(code),
+        Kind::Machine => machine::exit(code),
     }
 }

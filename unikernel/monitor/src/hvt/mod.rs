@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kvm_bindings::kvm_userspace_memory_region;
 use kvm_ioctls::{Kvm, VcpuExit, VcpuFd, VmFd};
-use unikernel_abi::boot::Clock;
+use unikernel_abi::boot::{Clock, Range};
 use unikernel_abi::call::{Block, Console, place};
 use unikernel_abi::{BOOT, BOOT_END, Kind, PAGE, START, Status};
 
@@ -45,6 +45,10 @@ pub enum HvtError {
     System(&'static str, kvm_ioctls::Error),
     #[error("no memory for the guest: {0}")]
     Memory(io::Error),
+    #[error("the log of a disk: {0}")]
+    Log(io::Error),
+    #[error("the devices could not be served: {0} (io_uring may be off here: --engine plain needs none)")]
+    Rings(io::Error),
     #[error("under hvt a guest has at most {MOST_MEMORY} bytes of memory")]
     TooMuchMemory,
     #[error("the virtual processor stopped: {0}")]
@@ -88,18 +92,18 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
     let hidden = Memory::new(tables_at, page_tables.len() as u64, Vec::new()).map_err(HvtError::Memory)?;
     give(&vm, 0, START, &memory).map_err(failed("the guest's memory was refused"))?;
     give(&vm, 1, tables_at, &hidden).map_err(failed("the guest's page tables were refused"))?;
-    let poll = match guest.interface() {
-        Interface::Rings { poll } => Some(poll),
+    let rings = match guest.interface() {
+        Interface::Rings(rings) => Some(rings),
         Interface::Blocks | Interface::Calls => None,
     };
     let asked = |number, _: &Disk| Asked {
         handle: number as u32,
         durable_handle: number as u32,
-        rings: poll.map_or(0, |_| ring::base(number)),
-        poll_ns: poll.map_or(0, |poll| poll.as_nanos() as u64),
+        rings: rings.map_or(0, |_| ring::base(number)),
+        poll_ns: rings.map_or(0, |rings| rings.poll.as_nanos() as u64),
     };
     let devices = guest.devices(asked);
-    let told = boot::pages(guest, Kind::Hvt, clock(&vcpu), &devices)?;
+    let told = boot::pages(guest, Kind::Hvt, clock(&vcpu), &devices, Range::default())?;
     let mut put = vec![(BOOT, &told[..])];
     put.extend(guest.program().segments().iter().map(|segment| (segment.start, guest.program().content(segment))));
     let fault = fault::pages();
@@ -108,9 +112,9 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
         return Err(HvtError::Memory(io::ErrorKind::InvalidInput.into()));
     }
     registers::set(&kvm, &vcpu, guest, tables_at).map_err(failed("the virtual processor refused its registers"))?;
-    let backends: Vec<_> = guest.disks().iter().map(Backend::new).collect();
     let machine = |vcpu, backends, wake| Machine { vcpu, backends, memory: &memory, wake, exits: Exits::default() };
-    let Some(poll) = poll else {
+    let Some(rings) = rings else {
+        let backends = guest.disks().iter().map(Backend::new).collect::<io::Result<_>>().map_err(HvtError::Log)?;
         let mut machine = machine(vcpu, backends, None);
         let outcome = machine.run()?;
         let statistics = machine.backends.iter().map(|backend| backend.statistics).collect();
@@ -119,8 +123,7 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
     let events = || -> io::Result<_> { Ok((Event::new()?, Event::new()?)) };
     let (doorbell, wake) = events().map_err(HvtError::Memory)?;
     registers::tell_at(&vm, place::DOORBELL, doorbell.descriptor()).map_err(failed("the doorbell was refused"))?;
-    let server = Server::new(&memory, backends, &doorbell, &wake, poll);
-    let mut server = server.ok_or(HvtError::Memory(io::ErrorKind::OutOfMemory.into()))?;
+    let mut server = Server::new(&memory, guest.disks(), &doorbell, &wake, rings).map_err(HvtError::Rings)?;
     let (ended, broken) = (AtomicBool::new(false), AtomicBool::new(false));
     registers::catch_interruptions();
     // SAFETY: it asks for a number.
@@ -168,7 +171,7 @@ fn areas(guest: &Guest) -> Vec<Area> {
     let user = |start, end, access| Area { start, end, access, user: true };
     let mut areas = vec![user(BOOT, BOOT_END, Access::Read), user(place::PAGE, place::PAGE + PAGE, Access::Write)];
     areas.extend(fault::areas());
-    if matches!(guest.interface(), Interface::Rings { .. }) {
+    if matches!(guest.interface(), Interface::Rings(_)) {
         areas.extend((0..guest.disks().len()).map(|n| user(ring::base(n), ring::base(n) + ring::SIZE, Access::Write)));
     }
     for segment in guest.program().segments() {

@@ -3,11 +3,13 @@
 use std::io;
 
 use landlock::{ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, Scope};
-use unikernel_abi::{BOOT, BOOT_END, IMAGE, PAGE, RINGS, START};
+use unikernel_abi::boot::Range;
+use unikernel_abi::{BOOT, BOOT_END, Counts, IMAGE, MOST_DEVICES, PAGE, RINGS, START};
 
 use super::enter::{CODE, HANDLER_STACK, HANDLER_STACK_LEN, LAST, Last, TOLD, Told, code};
 use super::filter::Instruction;
 use super::vdso::Vdso;
+use crate::backend::Statistics;
 use crate::guest::Guest;
 use crate::memory::Memory;
 use crate::outcome::{Fault, FaultKind, Outcome};
@@ -33,6 +35,17 @@ impl Report {
         unsafe { self.page.read_volatile() }
     }
 
+    /// What the guest says that it asked of each of so many devices.
+    pub fn statistics(&self, devices: usize) -> Vec<Statistics> {
+        let counts = |n: usize| {
+            // SAFETY: the page has room for all of them behind what is told, and any bytes are numbers.
+            let Counts { reads, writes, flushes, bytes_read, bytes_written } =
+                unsafe { self.page.cast::<u8>().add(COUNTS_BEHIND).cast::<Counts>().add(n).read_volatile() };
+            Statistics { reads, writes, flushes, bytes_read, bytes_written, ..Statistics::default() }
+        };
+        (0..devices).map(counts).collect()
+    }
+
     /// How the guest ended, by the status that the kernel gives of its process.
     pub fn outcome(&self, status: i32) -> Result<Outcome, (String, io::Error)> {
         let told = self.told();
@@ -54,6 +67,12 @@ impl Report {
         })
     }
 }
+
+/// Where in that page the guest counts.
+const COUNTS_BEHIND: usize = 256;
+pub(super) const COUNTS: Range =
+    Range { start: TOLD + COUNTS_BEHIND as u64, len: (MOST_DEVICES * size_of::<Counts>()) as u64 };
+const _: () = assert!(size_of::<Told>() <= COUNTS_BEHIND && COUNTS_BEHIND as u64 + COUNTS.len <= PAGE);
 
 /// What can fail in the child. The numbers of the first two are those of the code of [`super::enter`].
 const STEPS: [&str; 9] = [

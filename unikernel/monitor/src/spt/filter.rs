@@ -230,7 +230,7 @@ mod tests {
             durability: durability as u32,
             block_size: 512,
             read_only: read_only.into(),
-            reserved: 0,
+            alignment: 1,
             blocks: bytes / 512,
             most_bytes: 1 << 30,
             rings: 0,

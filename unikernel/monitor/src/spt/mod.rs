@@ -14,15 +14,14 @@ mod vdso;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use unikernel_abi::boot::Clock;
 use unikernel_abi::{Device, Kind, START};
 
-use crate::backend::{Backend, Statistics};
+use crate::backend::Statistics;
 use crate::boot;
 use crate::disk::Disk;
-use crate::guest::{Asked, Guest, Interface};
+use crate::guest::{Asked, Guest, Interface, Rings};
 use crate::memory::Memory;
 use crate::outcome::Outcome;
 use crate::ring::{self, Broken, Event, Server};
@@ -32,8 +31,8 @@ use child::Report;
 #[derive(Clone, Debug)]
 pub struct Ran {
     pub outcome: Outcome,
-    /// What was asked of each device, where the monitor was asked: with calls the guest asks the kernel itself.
-    pub statistics: Option<Vec<Statistics>>,
+    /// What was asked of each device; with calls, where the guest asks the kernel itself, as it says.
+    pub statistics: Vec<Statistics>,
 }
 
 /// Why a guest could not be started.
@@ -44,6 +43,8 @@ pub enum SptError {
     TooMuchTold(#[from] boot::TooMuch),
     #[error("{0}: {1}")]
     System(&'static str, io::Error),
+    #[error("the devices could not be served: {0} (io_uring may be off here: --engine plain needs none)")]
+    Rings(io::Error),
     #[error("the guest's process: {0}: {1}")]
     Child(String, io::Error),
 }
@@ -54,7 +55,7 @@ pub enum SptError {
 /// If it could not be started.
 pub fn run(guest: &Guest) -> Result<Ran, SptError> {
     match guest.interface() {
-        Interface::Rings { poll } => with_rings(guest, poll),
+        Interface::Rings(rings) => with_rings(guest, rings),
         Interface::Blocks | Interface::Calls => {
             let asked = |_, disk: &Disk| Asked {
                 handle: disk.file().as_raw_fd() as u32,
@@ -65,29 +66,33 @@ pub fn run(guest: &Guest) -> Result<Ran, SptError> {
             let files = devices.iter().flat_map(|device| [device.handle, device.durable_handle]).collect();
             let started =
                 Start { devices: &devices, filter: filter::of(&devices, None), files, memory: None }.start(guest)?;
-            Ok(Ran { outcome: started.wait()?, statistics: None })
+            let outcome = started.wait()?;
+            Ok(Ran { outcome, statistics: started.report.statistics(guest.disks().len()) })
         }
     }
 }
 
 /// The guest has no files: a thread of the monitor does what it asks.
-fn with_rings(guest: &Guest, poll: Duration) -> Result<Ran, SptError> {
+fn with_rings(guest: &Guest, rings: Rings) -> Result<Ran, SptError> {
     let events = || -> io::Result<_> { Ok((Event::new()?, Event::new()?)) };
     let (doorbell, wake) = events().map_err(|why| SptError::System("no event could be had", why))?;
     let memory = Memory::shared(START, guest.end() - START, guest.writable())
         .map_err(|why| SptError::System("the guest's memory could not be had", why))?;
     let (bell, woken) = (doorbell.descriptor() as u32, wake.descriptor() as u32);
-    let poll_ns = poll.as_nanos() as u64;
+    let poll_ns = rings.poll.as_nanos() as u64;
     let asked = |device, _: &Disk| Asked { handle: bell, durable_handle: woken, rings: ring::base(device), poll_ns };
     let devices = guest.devices(asked);
     let filter = filter::of(&[], Some((bell, woken)));
     let start = Start { devices: &devices, filter, files: vec![bell, woken], memory: Some(&memory) };
     let started = start.start(guest)?;
-    let backends = guest.disks().iter().map(Backend::new).collect();
-    let server = Server::new(&memory, backends, &doorbell, &wake, poll);
-    let mut server = server.ok_or_else(|| SptError::System("no room for rings", io::ErrorKind::OutOfMemory.into()))?;
-    let ended = AtomicBool::new(false);
     let child = started.child;
+    let mut server = Server::new(&memory, guest.disks(), &doorbell, &wake, rings).map_err(|why| {
+        kill(child);
+        // Nobody is left behind.
+        let _ = started.wait();
+        SptError::Rings(why)
+    })?;
+    let ended = AtomicBool::new(false);
     let (outcome, served) = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
             let served = server.run(&ended);
@@ -102,7 +107,7 @@ fn with_rings(guest: &Guest, poll: Duration) -> Result<Ran, SptError> {
         (outcome, serving.join().unwrap_or(Err(Broken)))
     });
     let outcome = if served.is_ok() { outcome? } else { Outcome::Violation { call: None, at: 0 } };
-    Ok(Ran { outcome, statistics: Some(server.statistics()) })
+    Ok(Ran { outcome, statistics: server.statistics() })
 }
 
 /// What a child is started with.
@@ -125,7 +130,7 @@ impl Start<'_> {
     fn start(self, guest: &Guest) -> Result<Started, SptError> {
         let vdso = vdso::find().map_err(|why| SptError::System("/proc/self/maps could not be read", why))?;
         let clock = Clock { function: vdso.clock_gettime, ..Clock::default() };
-        let told = boot::pages(guest, Kind::Spt, clock, self.devices)?;
+        let told = boot::pages(guest, Kind::Spt, clock, self.devices, child::COUNTS)?;
         let report = Report::new().map_err(|why| SptError::System("no memory for the monitor", why))?;
         let needs = child::Needs {
             guest,

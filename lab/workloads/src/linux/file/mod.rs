@@ -14,12 +14,16 @@
 mod plan;
 mod store;
 
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
 use kizami_recording::Recorder;
 
 use crate::bench::{Bench, Failure, clock_ns};
+use crate::os::residency::{Pages, Residency};
 use crate::spec::{Kind, Param, Params, Part, Workload};
 use plan::{Cache, Op, Plan};
-use store::{Block, Pages, Residency, Store};
+use store::{Block, Store};
 
 pub static WORKLOAD: Workload = Workload {
     name: "file",
@@ -76,27 +80,20 @@ pub static WORKLOAD: Workload = Workload {
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
     let plan = Plan::new(params)?;
-    let store = Store::create(bench.scratch(), &plan)?;
+    let store = Store::create(bench.scratch().join(format!("file-{}", std::process::id())), &plan)?;
     let mut block = Block::new(plan.block)?;
-    let prepared = if plan.appends() {
-        store.reserve(plan.region)?;
-        true
-    } else {
-        store.fill(&mut block, &plan, bench.stop())?
-            && (plan.cache != Cache::Hot || store.warm(&mut block, &plan, bench.stop())?)
-    };
-    if !prepared {
+    if !store.prepare(&mut block, &plan, bench.stop())? {
         return Ok(());
     }
     let mut residency = store.residency(&plan)?;
     let mut run = Run { plan: &plan, store: &store, block: &mut block, samples: 0, pages: Pages::default() };
     let hot = plan.cache == Cache::Hot && !plan.appends();
     if hot {
-        run.pages += residency.of(0, plan.region)?;
+        run.pages += cached(&mut residency, 0, plan.region)?;
     }
     bench.window(|bench| run.samples(bench, &mut residency, &mut recorder))?;
     if hot {
-        run.pages += residency.of(0, plan.region)?;
+        run.pages += cached(&mut residency, 0, plan.region)?;
     }
     let Run { samples, pages, .. } = run;
     bench.fact("bytes", (samples * plan.size) as f64);
@@ -105,6 +102,29 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         store.verify(&mut block, (samples - 1) * plan.step, plan.size, samples, bench.stop())?;
     }
     Ok(())
+}
+
+/// Makes the file of such a job at `path`, prepared as for a Linux process, for another system that has it as its disk, and says what of
+/// it is in the page cache then: what is to be so, of cold and hot files.
+///
+/// # Errors
+/// As the workload has them.
+pub fn prepare(params: &Params, path: PathBuf, stop: &AtomicBool) -> Result<Option<Pages>, Failure> {
+    let plan = Plan::new(params)?;
+    let store = Store::create(path, &plan)?;
+    store.prepare(&mut Block::new(plan.block)?, &plan, stop)?;
+    if plan.cache == Cache::Cold && !plan.appends() {
+        store.drop_cached(plan.op != Op::Read)?;
+    }
+    let looks = plan.cache != Cache::Direct && !plan.appends();
+    let pages = looks.then(|| cached(&mut store.residency(&plan)?, 0, plan.region)).transpose()?;
+    store.keep();
+    Ok(pages)
+}
+
+fn cached(residency: &mut Residency, at: u64, len: u64) -> Result<Pages, Failure> {
+    let doing = || "ask which pages of the file are in the page cache".to_owned();
+    residency.of(at, len).map_err(|source| Failure::Os { doing: doing(), source })
 }
 
 /// Says what the cache really held.
@@ -158,7 +178,7 @@ impl Run<'_> {
             let at = sample * self.plan.step;
             if self.plan.cache == Cache::Cold && !self.plan.appends() {
                 self.store.drop_cached(self.plan.op != Op::Read)?;
-                self.pages += residency.of(at, self.plan.size)?;
+                self.pages += cached(residency, at, self.plan.size)?;
             }
             let Some(time) = self.one(at, sample + 1, bench)? else { break };
             recorder.push(time);

@@ -2,10 +2,8 @@
 //! made.
 
 use crate::bench::Failure;
+use crate::portable::stamp;
 use crate::spec::Params;
-
-/// The least block that can be checked: it has room for its place and the number of its sample.
-pub(super) const LEAST_BLOCK: u64 = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
@@ -41,9 +39,9 @@ impl Plan {
             0 => size.min(1 << 20),
             block => block.min(size),
         };
-        if block < LEAST_BLOCK {
+        if block < stamp::LEAST as u64 {
             let why =
-                format!("a block of {block} bytes is too small to be checked: at least {} are needed", LEAST_BLOCK);
+                format!("a block of {block} bytes is too small to be checked: at least {} are needed", stamp::LEAST);
             return Err(Failure::Impossible(why));
         }
         let step = if params.choice("place") == "sequential" { size } else { 0 };

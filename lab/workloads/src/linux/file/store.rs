@@ -8,39 +8,56 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::plan::{Cache, LEAST_BLOCK, Plan};
+use super::plan::{Cache, Plan};
 use crate::bench::Failure;
 use crate::os::memory::PageAligned;
+use crate::os::residency::Residency;
+use crate::portable::stamp;
 
-/// The file, removed when dropped.
+/// The file, removed when dropped unless it is [kept](Store::keep).
 #[derive(Debug)]
 pub(super) struct Store {
     path: PathBuf,
     file: File,
+    kept: bool,
 }
 
 impl Store {
-    pub(super) fn create(folder: &Path, plan: &Plan) -> Result<Self, Failure> {
-        let path = folder.join(format!("file-{}", std::process::id()));
+    /// In a folder that is there.
+    pub(super) fn create(path: PathBuf, plan: &Plan) -> Result<Self, Failure> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         if plan.cache == Cache::Direct {
-            direct_is_possible(folder, plan)?;
+            direct_is_possible(path.parent().unwrap_or(Path::new(".")), plan)?;
             options.custom_flags(libc::O_DIRECT);
         }
         match options.open(&path) {
-            Ok(file) => Ok(Self { path, file }),
+            Ok(file) => Ok(Self { path, file, kept: false }),
             Err(e) if plan.cache == Cache::Direct && e.raw_os_error() == Some(libc::EINVAL) => {
                 // Some file systems make the file before they refuse the flag.
                 let _ = fs::remove_file(&path);
-                Err(no_direct(folder, "open refuses O_DIRECT"))
+                Err(no_direct(path.parent().unwrap_or(Path::new(".")), "open refuses O_DIRECT"))
             }
             Err(source) => Err(Failure::Os { doing: format!("create {}", path.display()), source }),
         }
     }
 
+    /// Prepares it for the samples of `plan`; `false` when it was stopped before.
+    pub(super) fn prepare(&self, block: &mut Block, plan: &Plan, stop: &AtomicBool) -> Result<bool, Failure> {
+        if plan.appends() {
+            self.reserve(plan.region)?;
+            return Ok(true);
+        }
+        Ok(self.fill(block, plan, stop)? && (plan.cache != Cache::Hot || self.warm(block, plan, stop)?))
+    }
+
+    /// Leaves it there.
+    pub(super) fn keep(mut self) {
+        self.kept = true;
+    }
+
     /// Reserves `bytes`, so that writing does not have to.
-    pub(super) fn reserve(&self, bytes: u64) -> Result<(), Failure> {
+    fn reserve(&self, bytes: u64) -> Result<(), Failure> {
         // SAFETY: an open descriptor and numbers; no memory is involved.
         let result = unsafe { libc::fallocate(self.file.as_raw_fd(), 0, 0, bytes as libc::off_t) };
         match (result, io::Error::last_os_error()) {
@@ -52,7 +69,7 @@ impl Store {
     }
 
     /// Writes what the samples of `plan` are to read, and forces it out; `false` when it was stopped before.
-    pub(super) fn fill(&self, block: &mut Block, plan: &Plan, stop: &AtomicBool) -> Result<bool, Failure> {
+    fn fill(&self, block: &mut Block, plan: &Plan, stop: &AtomicBool) -> Result<bool, Failure> {
         self.reserve(plan.region)?;
         for at in plan.places() {
             let write = |block: &mut Block, len, offset| self.write(block.stamped(len, at + offset, 0), at + offset);
@@ -66,7 +83,7 @@ impl Store {
 
     /// Reads it into the cache; `false` when it was stopped before. The pages that writing left there are dropped first:
     /// the cache keeps a file that was read ahead in larger pieces, and that is what reading a file usually finds.
-    pub(super) fn warm(&self, block: &mut Block, plan: &Plan, stop: &AtomicBool) -> Result<bool, Failure> {
+    fn warm(&self, block: &mut Block, plan: &Plan, stop: &AtomicBool) -> Result<bool, Failure> {
         self.drop_cached(false)?;
         block.each(plan.region, stop, |block, len, offset| self.read(block.bytes_mut(len), offset))
     }
@@ -100,7 +117,7 @@ impl Store {
     }
 
     pub(super) fn residency(&self, plan: &Plan) -> Result<Residency, Failure> {
-        Residency::new(self, plan)
+        Residency::new(&self.file, plan.region).map_err(|e| self.failure("map", e))
     }
 
     #[inline]
@@ -135,7 +152,9 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        if !self.kept {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -174,8 +193,7 @@ fn direct_is_possible(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A buffer whose content says where it belongs: its first 8 bytes are its place in the file, the next 8 the number of
-/// the sample that wrote it (0 for the preparation), the rest a fixed pattern.
+/// A buffer whose content says where it belongs, as [`stamp`] has it.
 pub(super) struct Block {
     memory: PageAligned,
 }
@@ -183,9 +201,7 @@ pub(super) struct Block {
 impl Block {
     pub(super) fn new(len: usize) -> Result<Self, Failure> {
         let mut memory = PageAligned::new(len, 0)?;
-        for (i, byte) in memory.iter_mut().enumerate() {
-            *byte = pattern(i);
-        }
+        stamp::fill(&mut memory);
         Ok(Self { memory })
     }
 
@@ -195,21 +211,15 @@ impl Block {
     }
 
     #[inline]
-    pub(super) fn stamped(&mut self, len: usize, offset: u64, stamp: u64) -> &[u8] {
+    pub(super) fn stamped(&mut self, len: usize, offset: u64, sample: u64) -> &[u8] {
         let bytes = self.bytes_mut(len);
-        for (place, byte) in bytes.iter_mut().zip(head(offset, stamp)) {
-            *place = byte;
-        }
+        stamp::stamp(bytes, offset, sample);
         bytes
     }
 
     /// Compares the first `len` bytes with what was written.
-    pub(super) fn check(&mut self, len: usize, offset: u64, stamp: u64, store: &Store) -> Result<(), Failure> {
-        let bytes = self.bytes_mut(len);
-        let (start, rest) = bytes.split_at(len.min(LEAST_BLOCK as usize));
-        let right = start.iter().zip(head(offset, stamp)).all(|(is, should)| *is == should)
-            && rest.iter().enumerate().all(|(i, byte)| *byte == pattern(i + start.len()));
-        if right {
+    pub(super) fn check(&mut self, len: usize, offset: u64, sample: u64, store: &Store) -> Result<(), Failure> {
+        if stamp::is_right(self.bytes_mut(len), offset, sample) {
             return Ok(());
         }
         let path = store.path.display();
@@ -233,82 +243,5 @@ impl Block {
             offset += len as u64;
         }
         Ok(true)
-    }
-}
-
-fn head(offset: u64, stamp: u64) -> impl Iterator<Item = u8> {
-    offset.to_le_bytes().into_iter().chain(stamp.to_le_bytes())
-}
-
-fn pattern(i: usize) -> u8 {
-    (i as u8).wrapping_mul(31) ^ (i >> 8) as u8
-}
-
-/// Which pages of the file are in the page cache. The mapping is asked about and never touched.
-pub(super) struct Residency {
-    first: *mut libc::c_void,
-    region: usize,
-    page: usize,
-    /// Room for the answers to one question.
-    pages: Vec<u8>,
-}
-
-impl Residency {
-    /// Pages that are asked about at once.
-    const AT_ONCE: usize = 64 << 10;
-
-    fn new(store: &Store, plan: &Plan) -> Result<Self, Failure> {
-        // SAFETY: asks for a number.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        let region = plan.region as usize;
-        let fd = store.file.as_raw_fd();
-        // SAFETY: a new mapping, placed by the kernel, touches no memory that exists; through it nothing is accessed.
-        let first = unsafe { libc::mmap(std::ptr::null_mut(), region, libc::PROT_READ, libc::MAP_SHARED, fd, 0) };
-        if first == libc::MAP_FAILED {
-            return Err(Failure::last_os(format!("map {}", store.path.display())));
-        }
-        // Ones and not zeros, so that the memory is really there before the first question.
-        Ok(Self { first, region, page, pages: vec![1; Self::AT_ONCE] })
-    }
-
-    /// Of the pages that hold `len` bytes at `at`: how many are in the cache, and how many there are.
-    pub(super) fn of(&mut self, at: u64, len: u64) -> Result<Pages, Failure> {
-        let end = (at as usize + len as usize).min(self.region);
-        let mut from = at as usize / self.page * self.page;
-        let mut found = Pages::default();
-        while from < end {
-            let len = (end - from).min(Self::AT_ONCE * self.page);
-            let pages = len.div_ceil(self.page);
-            // SAFETY: the range lies within the mapping and starts at a page; there is a byte for each of its pages.
-            let result = unsafe { libc::mincore(self.first.add(from), len, self.pages.as_mut_ptr()) };
-            if result != 0 {
-                return Err(Failure::last_os("ask which pages of the file are in the page cache"));
-            }
-            found.all += pages as u64;
-            found.cached += self.pages[..pages].iter().filter(|page| **page & 1 != 0).count() as u64;
-            from += len;
-        }
-        Ok(found)
-    }
-}
-
-impl Drop for Residency {
-    fn drop(&mut self) {
-        // SAFETY: the mapping of `new`; nothing refers to it.
-        unsafe { libc::munmap(self.first, self.region) };
-    }
-}
-
-/// How many pages there are, and how many of them are in the page cache.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Pages {
-    pub(super) all: u64,
-    pub(super) cached: u64,
-}
-
-impl std::ops::AddAssign for Pages {
-    fn add_assign(&mut self, other: Self) {
-        self.all += other.all;
-        self.cached += other.cached;
     }
 }

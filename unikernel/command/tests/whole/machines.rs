@@ -1,0 +1,92 @@
+//! The same guests in a machine of QEMU's, which is emulated.
+
+use std::process::Command;
+
+use crate::support::{Disk, Ran, guest, skipped, unikernel};
+
+/// The machines; none where there is no QEMU.
+pub fn machines() -> &'static [&'static str] {
+    match Command::new("qemu-system-x86_64").arg("--version").output() {
+        Ok(_) => &["microvm", "pc", "q35"],
+        Err(why) => {
+            skipped(&format!("kizami-unikernel-command: guests in QEMU: qemu-system-x86_64 cannot be started ({why})"));
+            &[]
+        }
+    }
+}
+
+fn run(name: &'static str, machine: &str, options: &[&str], arguments: &[&str]) -> Ran {
+    let mut command = unikernel();
+    command.arg("run").arg(guest(name)).args(["--monitor", "qemu", "--machine", machine]).args(options);
+    command.arg("--").args(arguments).output().unwrap().into()
+}
+
+#[test]
+fn a_guest_is_told_what_it_is_and_its_end_is_heard() {
+    for machine in machines() {
+        let ran =
+            run("plain", machine, &["--env", "A=b c"], &["hello", "two words", "100 %", "virtio_mmio.device=1@2"]);
+        let said = "hello, two words and 100 % and virtio_mmio.device=1@2\n";
+        assert_eq!((ran.code, ran.out.as_str(), ran.error.as_str()), (Some(0), said, ""), "{machine}: {ran:?}");
+        let ran = run("plain", machine, &["--env", "A=b c"], &["variable", "A"]);
+        assert_eq!(ran.out, "Some(\"b c\")\n", "{machine}: {ran:?}");
+        let ran = run("plain", machine, &[], &["exit", "200"]);
+        assert_eq!(ran.code, Some(200), "{machine}: {ran:?}");
+        let ran = run("plain", machine, &[], &["panic", "x"]);
+        assert!(ran.code == Some(101) && ran.error.contains("as I was told: x"), "{machine}: {ran:?}");
+    }
+}
+
+#[test]
+fn it_has_time_memory_and_numbers() {
+    for machine in machines() {
+        let ran = run("plain", machine, &[], &["time"]);
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        let told: u64 = ran.out.trim().parse().unwrap_or_else(|_| panic!("{machine}: {ran:?}"));
+        assert!(since.abs_diff(told) < 60, "{machine}: {told} of {since}");
+    }
+    for machine in machines().iter().take(1) {
+        assert_eq!(run("plain", machine, &[], &["memory"]).out, "memory is right\n", "{machine}");
+        assert_eq!(run("plain", machine, &[], &["float"]).out, "1.596163\n", "{machine}");
+    }
+}
+
+#[test]
+fn what_it_may_not_do_ends_it() {
+    for machine in machines().iter().take(1) {
+        for what in ["null", "behind", "code", "constant", "execute", "stack", "divide", "instruction"] {
+            let ran = run("plain", machine, &[], &[what]);
+            assert!(ran.code == Some(102) && ran.out.is_empty(), "{machine} {what}: {ran:?}");
+            assert!(ran.error.starts_with("unikernel: ") && ran.error.contains(", at 0x"), "{machine} {what}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn its_disks_are_what_they_are_given_as() {
+    for machine in machines() {
+        let disk = Disk::new(1 << 20);
+        let ran = run("disk", machine, &["--block", &disk.block("")], &["edges"]);
+        assert!(ran.code == Some(0) && ran.out.starts_with("the edges are right"), "{machine}: {ran:?}");
+        let shape = |more: &str| run("disk", machine, &["--block", &disk.block(more)], &["shape"]).out;
+        assert_eq!(shape(",ro"), "2048 blocks of 512, read only true, writeback\n", "{machine}");
+        assert_eq!(shape(",sync=unsafe"), "2048 blocks of 512, read only false, unsafe\n", "{machine}");
+        let ran = run("disk", machine, &["--block", &disk.block(",ro")], &["write", "0", "7"]);
+        assert_eq!(ran.out, "Err(ReadOnly)\n", "{machine}: {ran:?}");
+    }
+}
+
+#[test]
+fn files_that_it_made_are_seen_under_the_other_monitors() {
+    for machine in machines().iter().take(1) {
+        let disk = Disk::new(0);
+        let made = unikernel().arg("mkdisk").arg(disk.path()).args(["--size", "4M", "--force"]).output().unwrap();
+        assert!(made.status.success());
+        let block = disk.block("");
+        assert_eq!(run("disk", machine, &["--block", &block], &["files", "put", "a", "what I know"]).code, Some(0));
+        let ran = crate::support::run_disk(("spt", "calls"), &block, &["files", "get", "a"]);
+        assert_eq!(ran.out, "what I know\n", "{ran:?}");
+        let ran = run("sensor-log", machine, &["--block", &block], &["3"]);
+        assert!(ran.code == Some(0) && ran.out.ends_with("stored 2\n"), "{ran:?}");
+    }
+}

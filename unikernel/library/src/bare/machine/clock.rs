@@ -1,0 +1,125 @@
+//! The time, by the time stamp counter: how fast it counts is told by whoever started the machine, by the processor, or by the timer that
+//! every such machine has.
+
+use core::arch::x86_64::{__cpuid, _rdtsc};
+use core::cell::Cell;
+
+use super::port;
+
+/// How fast the timer counts.
+const TIMER_HZ: u64 = 1_193_182;
+const TIMER: u16 = 0x40;
+const TIMER_COMMAND: u16 = 0x43;
+/// So often it is looked at: some seconds, where a look takes a microsecond.
+const MOST_LOOKS: u32 = 2_000_000;
+/// For how long the counter is compared with the timer: a hundredth of a second.
+const TICKS: u64 = TIMER_HZ / 100;
+
+struct Clock {
+    hz: Cell<u64>,
+    start: Cell<u64>,
+    /// Nanoseconds since 1970 at the start.
+    then: Cell<u64>,
+}
+
+// SAFETY: there is one thread, and nothing interrupts it.
+unsafe impl Sync for Clock {}
+
+static CLOCK: Clock = Clock { hz: Cell::new(0), start: Cell::new(0), then: Cell::new(0) };
+
+fn ticks() -> u64 {
+    // SAFETY: every processor of this kind has the instruction, and the program has all privileges.
+    unsafe { _rdtsc() }
+}
+
+/// With what is known of it from outside.
+pub fn start(hz: Option<u64>, now: Option<u64>) {
+    CLOCK.start.set(ticks());
+    CLOCK.hz.set(hz.filter(|hz| *hz > 0).or_else(by_processor).or_else(by_timer).unwrap_or(0));
+    CLOCK.then.set(now.unwrap_or_else(|| by_calendar() * 1_000_000_000));
+}
+
+/// What the processor says of its counter, or a hypervisor of what it lends.
+fn by_processor() -> Option<u64> {
+    let most = __cpuid(0).eax;
+    if most >= 0x15 {
+        let told = __cpuid(0x15);
+        if told.eax > 0 && told.ebx > 0 && told.ecx > 0 {
+            return Some(u64::from(told.ecx) * u64::from(told.ebx) / u64::from(told.eax));
+        }
+    }
+    let is_lent = __cpuid(1).ecx >> 31 & 1 == 1;
+    if is_lent && __cpuid(0x4000_0000).eax >= 0x4000_0010 {
+        return Some(u64::from(__cpuid(0x4000_0010).eax) * 1000).filter(|hz| *hz > 0);
+    }
+    None
+}
+
+/// Counts while the timer does. `None` if there is no timer.
+fn by_timer() -> Option<u64> {
+    const LATCH: u8 = 0;
+    const COUNT_DOWN: u8 = 0b0011_0000;
+    let count = || {
+        port::write_8(TIMER_COMMAND, LATCH);
+        let low = port::read_8(TIMER);
+        u16::from_le_bytes([low, port::read_8(TIMER)])
+    };
+    port::write_8(TIMER_COMMAND, COUNT_DOWN);
+    port::write_8(TIMER, 0xff);
+    port::write_8(TIMER, 0xff);
+    let (start, before) = (count(), ticks());
+    // Where no timer is the ports always say the same.
+    for _ in 0..MOST_LOOKS {
+        let gone = u64::from(start.wrapping_sub(count()));
+        if gone >= TICKS {
+            let counted = ticks() - before;
+            return Some((u128::from(counted) * u128::from(TIMER_HZ) / u128::from(gone)) as u64);
+        }
+    }
+    None
+}
+
+/// Seconds since 1970, by the clock that runs on when the machine is off; 0 if there is none.
+fn by_calendar() -> u64 {
+    let register = |number: u8| {
+        port::write_8(0x70, number);
+        port::read_8(0x71)
+    };
+    let all = || [0, 2, 4, 7, 8, 9].map(register);
+    // While it counts up what is read is neither of the two.
+    let mut found = all();
+    for _ in 0..1000 {
+        let again = all();
+        if register(10) & 0x80 == 0 && again == found {
+            break;
+        }
+        found = again;
+    }
+    let is_binary = register(11) & 4 != 0;
+    let [second, minute, hour, day, month, year] =
+        found.map(|value| u64::from(if is_binary { value } else { (value >> 4) * 10 + (value & 15) }));
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 || year > 99 {
+        return 0;
+    }
+    let days = days_since_1970(2000 + year, month, day);
+    ((days * 24 + hour) * 60 + minute) * 60 + second
+}
+
+/// Of the calendar that is in use.
+fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
+    // Years that begin with March have the day that is sometimes there at their end.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468
+}
+
+pub fn monotonic() -> u64 {
+    match CLOCK.hz.get() {
+        // Without any clock that can be trusted no time passes.
+        0 => 0,
+        hz => (u128::from(ticks().saturating_sub(CLOCK.start.get())) * 1_000_000_000 / u128::from(hz)) as u64,
+    }
+}
+
+pub fn wall() -> u64 {
+    CLOCK.then.get() + monotonic()
+}
