@@ -13,5 +13,5 @@ pub struct Memory {
 
 /// The memory of the program; `None` as a program of Linux, which has what the system gives it.
 pub fn memory() -> Option<Memory> {
-    system::memory()
+    system::memory().map(|(heap, used)| Memory { heap, used })
 }

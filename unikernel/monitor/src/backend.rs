@@ -84,6 +84,11 @@ impl<'a> Backend<'a> {
         Ok(Self { disk, failed: false, log, statistics: Statistics::default() })
     }
 
+    /// The descriptor of its log.
+    pub fn log(&self) -> Option<i32> {
+        self.log.as_ref().map(Log::descriptor)
+    }
+
     /// Checks what a guest asks.
     pub fn check(&self, op: u32, block: u64, len: u64) -> Result<Request, Status> {
         let op = Op::of(op).ok_or(Status::Unsupported)?;

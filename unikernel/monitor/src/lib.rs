@@ -8,7 +8,10 @@
 
 mod backend;
 mod boot;
+mod bpf;
+mod confine;
 mod disk;
+mod event;
 mod guest;
 pub mod hvt;
 mod log;

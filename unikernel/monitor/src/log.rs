@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
@@ -24,6 +25,10 @@ impl Log {
         let file = File::create_new(path)?;
         file.write_all_at(&first(0), 0)?;
         Ok(Self { file, entries: 0, at: SECTOR as u64 })
+    }
+
+    pub fn descriptor(&self) -> i32 {
+        self.file.as_raw_fd()
     }
 
     /// Data that was written, in so many parts, from that byte of the disk on.

@@ -4,7 +4,6 @@
 //! has of them is a copy. A guest that counts up what cannot be has broken the rules, and is ended; whatever else it asks gets a status.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
 
@@ -13,42 +12,10 @@ use unikernel_abi::{RINGS, Status};
 
 use crate::backend::{self, Backend, Statistics};
 use crate::disk::Disk;
+use crate::event::Event;
 use crate::guest::{Engine, Rings};
 use crate::memory::{Buffer, Memory};
 use crate::uring::{Ended, Uring};
-
-/// Something that is waited for and told, in this process or another.
-#[derive(Debug)]
-pub(crate) struct Event(OwnedFd);
-
-impl Event {
-    pub fn new() -> io::Result<Self> {
-        // SAFETY: the call takes two numbers.
-        let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
-        if descriptor == -1 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: it was just opened, and is nobody else's.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(descriptor) }))
-    }
-
-    pub fn descriptor(&self) -> i32 {
-        self.0.as_raw_fd()
-    }
-
-    pub fn tell(&self) {
-        let one = 1u64;
-        // SAFETY: eight bytes are written of a number that is there. The counter would have to overflow for this to fail.
-        unsafe { libc::write(self.descriptor(), (&raw const one).cast(), 8) };
-    }
-
-    /// Until it is told, if it was not already.
-    pub fn wait(&self) {
-        let mut count = 0u64;
-        // SAFETY: eight bytes are read into a number that is there. Interrupted, whoever waits looks again.
-        unsafe { libc::read(self.descriptor(), (&raw mut count).cast(), 8) };
-    }
-}
 
 /// The guest put more into a ring than it has places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +102,11 @@ impl<'a> Server<'a> {
                 idle = Instant::now();
             }
         }
+    }
+
+    /// The descriptors of the logs of its disks.
+    pub fn logs(&self) -> Vec<i32> {
+        self.queues.iter().filter_map(|queue| queue.backend.log()).collect()
     }
 
     /// Looks at every device once. True if there was something to be done.

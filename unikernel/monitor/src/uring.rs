@@ -16,8 +16,8 @@ use unikernel_abi::ring::{DEPTH, SEGMENTS};
 
 use crate::backend::Request;
 use crate::disk::Disk;
+use crate::event::Event;
 use crate::memory::{Buffer, Memory};
-use crate::ring::Event;
 
 /// The files that a ring knows: that of the disk, and the one whose writes are durable when they are done.
 const FILE: Fixed = Fixed(0);

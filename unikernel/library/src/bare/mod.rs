@@ -17,7 +17,6 @@ use unikernel_abi::boot::Range;
 use unikernel_abi::call::Op;
 use unikernel_abi::{Boot, Counts, Device, Kind, MOST_DEVICES, Status};
 
-use crate::memory::Memory;
 use crate::stream::Stream;
 
 /// What the program was told when it was entered.
@@ -98,8 +97,9 @@ pub fn console_write(stream: Stream, text: &[u8]) {
     }
 }
 
-pub fn memory() -> Option<Memory> {
-    boot().map(|boot| Memory { heap: boot.heap.len, used: heap::used() })
+/// The bytes of the heap, and how many of them are in use.
+pub fn memory() -> Option<(u64, u64)> {
+    boot().map(|boot| (boot.heap.len, heap::used()))
 }
 
 pub fn monotonic() -> u64 {

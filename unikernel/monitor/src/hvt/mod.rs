@@ -9,7 +9,7 @@ mod registers;
 mod tables;
 
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use kvm_bindings::kvm_userspace_memory_region;
@@ -20,12 +20,14 @@ use unikernel_abi::{BOOT, BOOT_END, Kind, PAGE, START, Status};
 
 use crate::backend::{Backend, Statistics};
 use crate::boot;
+use crate::confine::{self, Work};
 use crate::disk::Disk;
+use crate::event::Event;
 use crate::guest::{Asked, Guest, Interface};
 use crate::memory::Memory;
 use crate::outcome::{Fault, FaultKind, Outcome};
 use crate::program::Access;
-use crate::ring::{self, Broken, Event, Server};
+use crate::ring::{self, Broken, Server};
 use tables::Area;
 
 /// A guest's memory lies below the place of its calls.
@@ -45,6 +47,8 @@ pub enum HvtError {
     System(&'static str, kvm_ioctls::Error),
     #[error("no memory for the guest: {0}")]
     Memory(io::Error),
+    #[error("a thread could not be confined: {0}")]
+    Confined(io::Error),
     #[error("the log of a disk: {0}")]
     Log(io::Error),
     #[error("the devices could not be served: {0} (io_uring may be off here: --engine plain needs none)")]
@@ -114,9 +118,17 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
     registers::set(&kvm, &vcpu, guest, tables_at).map_err(failed("the virtual processor refused its registers"))?;
     let machine = |vcpu, backends, wake| Machine { vcpu, backends, memory: &memory, wake, exits: Exits::default() };
     let Some(rings) = rings else {
-        let backends = guest.disks().iter().map(Backend::new).collect::<io::Result<_>>().map_err(HvtError::Log)?;
+        let backends: Vec<_> = guest.disks().iter().map(Backend::new).collect::<io::Result<_>>().map_err(HvtError::Log)?;
+        let logs = backends.iter().filter_map(Backend::log).collect();
         let mut machine = machine(vcpu, backends, None);
-        let outcome = machine.run()?;
+        let filter = Work { disks: guest.disks(), logs, processor: true, ..Work::default() }.filter();
+        let outcome = std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                confine::confine(&filter).map_err(HvtError::Confined)?;
+                machine.run()
+            });
+            running.join().unwrap_or_else(|_| Err(HvtError::Stopped("its thread panicked".into())))
+        })?;
         let statistics = machine.backends.iter().map(|backend| backend.statistics).collect();
         return Ok(Ran { outcome, exits: machine.exits, statistics });
     };
@@ -126,30 +138,37 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
     let mut server = Server::new(&memory, guest.disks(), &doorbell, &wake, rings).map_err(HvtError::Rings)?;
     let (ended, broken) = (AtomicBool::new(false), AtomicBool::new(false));
     registers::catch_interruptions();
-    // SAFETY: it asks for a number.
-    let processor = unsafe { libc::pthread_self() };
+    let events = [&doorbell, &wake];
+    let of_server = Work { disks: guest.disks(), logs: server.logs(), events: &events, ..Work::default() }.filter();
+    let of_processor = Work { events: &events, processor: true, ..Work::default() }.filter();
+    let processor = AtomicI32::new(0);
     let (ran, served) = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
-            let served = server.run(&ended);
-            if served.is_err() {
+            let served = confine::confine(&of_server).map(|()| server.run(&ended));
+            if !matches!(served, Ok(Ok(()))) {
                 broken.store(true, Ordering::Release);
                 // The guest may wait for what never comes, or compute for ever.
                 wake.tell();
                 while !ended.load(Ordering::Acquire) {
-                    // SAFETY: that thread waits for this one before it ends.
-                    unsafe { libc::pthread_kill(processor, registers::INTERRUPTION) };
+                    registers::interrupt(processor.load(Ordering::Acquire));
                     std::thread::sleep(Duration::from_millis(5));
                 }
             }
             served
         });
-        let mut machine = machine(vcpu, Vec::new(), Some((&wake, &broken)));
-        let outcome = machine.run();
+        let running = scope.spawn(|| {
+            processor.store(registers::this_thread(), Ordering::Release);
+            let mut machine = machine(vcpu, Vec::new(), Some((&wake, &broken)));
+            let outcome = confine::confine(&of_processor).map_err(HvtError::Confined).and_then(|()| machine.run());
+            outcome.map(|outcome| (outcome, machine.exits))
+        });
+        let ran = running.join().unwrap_or_else(|_| Err(HvtError::Stopped("its thread panicked".into())));
         ended.store(true, Ordering::Release);
         doorbell.tell();
-        (outcome.map(|outcome| (outcome, machine.exits)), serving.join().unwrap_or(Err(Broken)))
+        (ran, serving.join().unwrap_or(Ok(Err(Broken))))
     });
     let (outcome, exits) = ran?;
+    let served = served.map_err(HvtError::Confined)?;
     let outcome = if served.is_ok() { outcome } else { Outcome::Violation { call: None, at: 0 } };
     Ok(Ran { outcome, exits, statistics: server.statistics() })
 }

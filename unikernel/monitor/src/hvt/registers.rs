@@ -70,7 +70,21 @@ pub(super) fn tell_at(vm: &VmFd, place: u64, event: i32) -> Result<(), Error> {
 }
 
 /// What takes the processor from a guest that would not give it.
-pub(super) const INTERRUPTION: i32 = libc::SIGUSR1;
+const INTERRUPTION: i32 = libc::SIGUSR1;
+
+/// The number of this thread.
+pub(super) fn this_thread() -> i32 {
+    // SAFETY: it asks for a number.
+    unsafe { libc::gettid() }
+}
+
+/// Takes the processor from the guest that runs on that thread, once there is one.
+pub(super) fn interrupt(thread: i32) {
+    if thread != 0 {
+        // SAFETY: the call takes three numbers; a thread of that number that has ended is none of this process.
+        unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), thread, INTERRUPTION) };
+    }
+}
 
 extern "C" fn nothing(_: i32) {}
 

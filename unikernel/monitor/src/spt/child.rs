@@ -7,7 +7,7 @@ use unikernel_abi::boot::Range;
 use unikernel_abi::{BOOT, BOOT_END, Counts, IMAGE, MOST_DEVICES, PAGE, RINGS, START};
 
 use super::enter::{CODE, HANDLER_STACK, HANDLER_STACK_LEN, LAST, Last, TOLD, Told, code};
-use super::filter::Instruction;
+use crate::bpf::Instruction;
 use super::vdso::Vdso;
 use crate::backend::Statistics;
 use crate::guest::Guest;

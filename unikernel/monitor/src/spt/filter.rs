@@ -3,87 +3,9 @@
 //! It is a program of the kernel's classic BPF, which sees the number of the call and its arguments, 32 bits at a time. That a request
 //! lies within its disk is computed here: the offset plus the length, with the carry.
 
-use std::collections::HashMap;
-
 use unikernel_abi::{Device, Durability};
 
-/// What the kernel reads of an instruction.
-pub(super) type Instruction = libc::sock_filter;
-
-/// Offsets in `struct seccomp_data`.
-const NUMBER: u32 = 0;
-const ARCHITECTURE: u32 = 4;
-const fn low(argument: u32) -> u32 {
-    16 + 8 * argument
-}
-const fn high(argument: u32) -> u32 {
-    low(argument) + 4
-}
-
-const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
-
-const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-const STORE: u16 = libc::BPF_ST as u16;
-const LOAD_STORED: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_MEM) as u16;
-const LOAD_X_STORED: u16 = (libc::BPF_LDX | libc::BPF_W | libc::BPF_MEM) as u16;
-const ADD_X: u16 = (libc::BPF_ALU | libc::BPF_ADD | libc::BPF_X) as u16;
-const ADD: u16 = (libc::BPF_ALU | libc::BPF_ADD | libc::BPF_K) as u16;
-const GO: u16 = (libc::BPF_JMP | libc::BPF_JA) as u16;
-const IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-const IF_ABOVE: u16 = (libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K) as u16;
-const IF_NOT_BELOW_X: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_X) as u16;
-const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-
-/// A place in the program that is not known yet.
-type Label = u32;
-
-/// A program while it is written. Jumps that are taken go to labels, through a jump of their own that reaches any distance.
-#[derive(Default)]
-struct Assembler {
-    out: Vec<Instruction>,
-    labels: HashMap<Label, usize>,
-    jumps: Vec<(usize, Label)>,
-    next: Label,
-}
-
-impl Assembler {
-    fn label(&mut self) -> Label {
-        self.next += 1;
-        self.next
-    }
-
-    fn here(&mut self, label: Label) {
-        self.labels.insert(label, self.out.len());
-    }
-
-    fn push(&mut self, code: u16, k: u32) {
-        self.out.push(Instruction { code, jt: 0, jf: 0, k });
-    }
-
-    fn go(&mut self, to: Label) {
-        self.jumps.push((self.out.len(), to));
-        self.push(GO, 0);
-    }
-
-    /// Goes there if the condition holds, and on if not.
-    fn go_if(&mut self, condition: u16, k: u32, to: Label) {
-        self.out.push(Instruction { code: condition, jt: 0, jf: 1, k });
-        self.go(to);
-    }
-
-    /// Goes there if the condition does not hold, and on if it does.
-    fn go_unless(&mut self, condition: u16, k: u32, to: Label) {
-        self.out.push(Instruction { code: condition, jt: 1, jf: 0, k });
-        self.go(to);
-    }
-
-    fn finish(mut self) -> Vec<Instruction> {
-        for (at, label) in self.jumps {
-            self.out[at].k = (self.labels[&label] - at - 1) as u32;
-        }
-        self.out
-    }
-}
+use crate::bpf::*;
 
 /// The filter of a guest with these devices, or with these two events: one to be told and one to be waited for. What it does not let through is not done: the process is told by a signal, whose handler
 /// ends it.

@@ -20,11 +20,14 @@ use unikernel_abi::{Device, Kind, START};
 
 use crate::backend::Statistics;
 use crate::boot;
+use crate::bpf::Instruction;
+use crate::confine::{self, Work};
 use crate::disk::Disk;
+use crate::event::Event;
 use crate::guest::{Asked, Guest, Interface, Rings};
 use crate::memory::Memory;
 use crate::outcome::Outcome;
-use crate::ring::{self, Broken, Event, Server};
+use crate::ring::{self, Broken, Server};
 use child::Report;
 
 /// What came of a guest.
@@ -93,27 +96,33 @@ fn with_rings(guest: &Guest, rings: Rings) -> Result<Ran, SptError> {
         SptError::Rings(why)
     })?;
     let ended = AtomicBool::new(false);
+    let (disks, logs) = (guest.disks(), server.logs());
+    let filter = Work { disks, logs, events: &[&doorbell, &wake], child: Some(child), ..Work::default() }.filter();
     let (outcome, served) = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
+            if let Err(why) = confine::confine(&filter) {
+                kill(child);
+                return Err(SptError::System("a thread could not be confined", why));
+            }
             let served = server.run(&ended);
             if served.is_err() {
                 kill(child);
             }
-            served
+            Ok(served)
         });
         let outcome = started.wait();
         ended.store(true, Ordering::Release);
         doorbell.tell();
-        (outcome, serving.join().unwrap_or(Err(Broken)))
+        (outcome, serving.join().unwrap_or(Ok(Err(Broken))))
     });
-    let outcome = if served.is_ok() { outcome? } else { Outcome::Violation { call: None, at: 0 } };
+    let outcome = if served?.is_ok() { outcome? } else { Outcome::Violation { call: None, at: 0 } };
     Ok(Ran { outcome, statistics: server.statistics() })
 }
 
 /// What a child is started with.
 struct Start<'a> {
     devices: &'a [Device],
-    filter: Vec<filter::Instruction>,
+    filter: Vec<Instruction>,
     /// Descriptors that it keeps, beside the console.
     files: Vec<u32>,
     /// Its memory, if it shares it with the monitor.

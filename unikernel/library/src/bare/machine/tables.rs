@@ -45,21 +45,22 @@ pub fn protect(missing: u64) {
     let mut small: Vec<u64> =
         all.into_iter().flat_map(|Range { start, end }| start / LARGE..end.div_ceil(LARGE)).collect();
     small.dedup();
-    // SAFETY: these are the tables that the processor uses, and nobody else changes them. What is put there means the same addresses as
-    // before, so that nothing that is in use goes away.
+    let mut words: Vec<u64> = (0..4 * 512).map(|n| n * LARGE | PRESENT | WRITABLE | IS_LARGE | NOT_EXECUTED).collect();
+    for n in small {
+        let mut table = PageAligned::new(PAGE as usize);
+        for (page, word) in table.chunks_exact_mut(8).enumerate() {
+            let at = n * LARGE + page as u64 * PAGE;
+            word.copy_from_slice(&(at | access(at)).to_le_bytes());
+        }
+        words[n as usize] = table.as_ptr() as u64 | PRESENT | WRITABLE;
+        core::mem::forget(table);
+    }
+    // SAFETY: these are the tables that the processor uses, and nobody else changes them. Each word means the same addresses as before, and
+    // lets the code that runs here be executed: the processor may look at any of them at any moment.
     unsafe {
         let large = (&raw mut unikernel_tables).cast::<u64>().add(2 * 512);
-        for n in 0..4 * 512 {
-            large.add(n).write(n as u64 * LARGE | PRESENT | WRITABLE | IS_LARGE | NOT_EXECUTED);
-        }
-        for n in small {
-            let mut table = PageAligned::new(PAGE as usize);
-            for (page, word) in table.chunks_exact_mut(8).enumerate() {
-                let at = n * LARGE + page as u64 * PAGE;
-                word.copy_from_slice(&(at | access(at)).to_le_bytes());
-            }
-            large.add(n as usize).write(table.as_ptr() as u64 | PRESENT | WRITABLE);
-            core::mem::forget(table);
+        for (n, word) in words.into_iter().enumerate() {
+            large.add(n).write_volatile(word);
         }
         // Nothing of the old ones is remembered.
         asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack));
