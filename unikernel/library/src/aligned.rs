@@ -8,6 +8,7 @@ use core::ptr::NonNull;
 #[derive(Debug)]
 pub struct PageAligned {
     start: NonNull<u8>,
+    len: usize,
     layout: Layout,
 }
 
@@ -25,7 +26,7 @@ impl PageAligned {
         let layout = Layout::from_size_align(len.max(1), 4096).expect("there is not so much memory");
         // SAFETY: the layout is not of zero bytes.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
-        Self { start, layout }
+        Self { start, len, layout }
     }
 }
 
@@ -41,13 +42,13 @@ impl Deref for PageAligned {
 
     fn deref(&self) -> &[u8] {
         // SAFETY: so many bytes are there, and were zeros at first.
-        unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.layout.size()) }
+        unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl DerefMut for PageAligned {
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and this is borrowed mutably.
-        unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.layout.size()) }
+        unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }

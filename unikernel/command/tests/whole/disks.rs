@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use crate::support::{Disk, command, run_disk, unikernel, ways};
+use crate::support::{Disk, Ran, command, run_disk, unikernel, ways};
 
 #[test]
 fn requests_end_as_they_should_at_every_edge() {
@@ -84,4 +84,26 @@ fn what_is_wrong_with_a_disk_is_said() {
     let locked = std::fs::File::options().write(true).open(large.path()).unwrap();
     locked.lock().unwrap();
     assert!(said(&large.block("")).contains("is in use by another guest"));
+}
+
+/// While both sides look, requests leave the guest for nothing; a call each is left for.
+#[test]
+fn a_request_in_a_polled_ring_takes_no_exit() {
+    for way in ways().filter(|(monitor, interface)| *monitor == "hvt" && *interface != "blocks") {
+        let disk = Disk::new(1 << 20);
+        let mut command = command("disk", way, &disk.block(""));
+        let ran: Ran = command.args(["--poll", "5000000", "--json", "--", "edges"]).output().unwrap().into();
+        let told: serde_json::Value = serde_json::from_str(ran.error.lines().last().unwrap()).unwrap();
+        let number = |value: &serde_json::Value| value.as_u64().unwrap();
+        let (exits, of) = (&told["exits"], &told["devices"][0]);
+        let requests = number(&of["reads"]) + number(&of["writes"]) + number(&of["flushes"]);
+        assert!(requests > 50, "{way:?}: {ran:?}");
+        if way.1 == "calls" {
+            assert!(number(&exits["block"]) >= requests, "{way:?}: {ran:?}");
+        } else {
+            assert_eq!((number(&exits["block"]), number(&exits["wait"])), (0, 0), "{way:?}: {ran:?}");
+            // What it said, and its end.
+            assert!(number(&exits["all"]) < 10, "{way:?}: {ran:?}");
+        }
+    }
 }

@@ -118,7 +118,8 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
     registers::set(&kvm, &vcpu, guest, tables_at).map_err(failed("the virtual processor refused its registers"))?;
     let machine = |vcpu, backends, wake| Machine { vcpu, backends, memory: &memory, wake, exits: Exits::default() };
     let Some(rings) = rings else {
-        let backends: Vec<_> = guest.disks().iter().map(Backend::new).collect::<io::Result<_>>().map_err(HvtError::Log)?;
+        let backends: Vec<_> =
+            guest.disks().iter().map(Backend::new).collect::<io::Result<_>>().map_err(HvtError::Log)?;
         let logs = backends.iter().filter_map(Backend::log).collect();
         let mut machine = machine(vcpu, backends, None);
         let filter = Work { disks: guest.disks(), logs, processor: true, ..Work::default() }.filter();

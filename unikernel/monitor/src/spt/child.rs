@@ -7,9 +7,9 @@ use unikernel_abi::boot::Range;
 use unikernel_abi::{BOOT, BOOT_END, Counts, IMAGE, MOST_DEVICES, PAGE, RINGS, START};
 
 use super::enter::{CODE, HANDLER_STACK, HANDLER_STACK_LEN, LAST, Last, TOLD, Told, code};
-use crate::bpf::Instruction;
 use super::vdso::Vdso;
 use crate::backend::Statistics;
+use crate::bpf::Instruction;
 use crate::guest::Guest;
 use crate::memory::Memory;
 use crate::outcome::{Fault, FaultKind, Outcome};

@@ -133,7 +133,7 @@ pub fn find(in_memory: &[(u64, u64)], never_flushed: &[String]) -> Range {
     }
     let mut left: Vec<&str> = names().collect();
     let mut unnamed = Vec::new();
-    let mut devices: Vec<(usize, Device)> = Vec::new();
+    let mut devices: Vec<Device> = Vec::new();
     let mut drivers = DRIVERS.0.borrow_mut();
     for mut transport in transports.into_iter().filter(|transport| transport.device_type() == DeviceType::Block) {
         let can_flush = transport.read_device_features() & CAN_FLUSH != 0;
@@ -160,16 +160,15 @@ pub fn find(in_memory: &[(u64, u64)], never_flushed: &[String]) -> Range {
             Some(n) => {
                 let name = left.remove(n);
                 device.name[..name.len()].copy_from_slice(name.as_bytes());
-                devices.push((n, device));
+                devices.push(device);
             }
             None => unnamed.push(device),
         }
     }
     for (name, mut device) in left.into_iter().zip(unnamed) {
         device.name[..name.len()].copy_from_slice(name.as_bytes());
-        devices.push((0, device));
+        devices.push(device);
     }
-    let mut devices: Vec<Device> = devices.into_iter().map(|(_, device)| device).collect();
     for device in &mut devices {
         if never_flushed.iter().any(|name| name == device.name()) {
             device.durability = Durability::Unsafe as u32;
