@@ -119,6 +119,9 @@ pub struct RunOptions {
     /// What was asked of the devices goes to standard error as JSON when it ends
     #[arg(long)]
     pub json: bool,
+    /// Each request goes to this file, a line of JSON for each
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// A variable of its environment
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,

@@ -1,11 +1,12 @@
 //! Runs a unikernel.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use unikernel_monitor::{
-    Disk, DiskOptions, Engine, Guest, Interface, Outcome, Program, Rings, Statistics, Times, hvt, spt,
+    Disk, DiskOptions, Engine, Guest, Interface, Outcome, Program, Rings, Statistics, Times, Trace, hvt, spt,
 };
 
 use crate::build;
@@ -19,18 +20,21 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
         None => build::build(&BuildOptions { path: ".".into(), bin: None, debug: false })?,
     };
     let program = Program::open(&path)?;
+    let trace = trace(options)?;
     let disks = options.block.iter().map(|block| {
         let cli::Block { name, path, read_only, durability, direct, log } = block.clone();
-        Disk::open(DiskOptions { name, path, read_only, durability, direct, log, timed: options.json })
+        Disk::open(DiskOptions {
+            name,
+            path,
+            read_only,
+            durability,
+            direct,
+            log,
+            timed: options.json,
+            trace: trace.clone(),
+        })
     });
     let disks = disks.collect::<Result<Vec<_>, _>>()?;
-    let asks_the_kernel = options.monitor == Monitor::Spt && options.interface != cli::Interface::Rings;
-    if let Some(disk) = options.block.iter().find(|block| asks_the_kernel && block.log.is_some()) {
-        bail!(
-            "of {} no log can be kept: under spt the guest asks the kernel itself, but with --interface rings",
-            disk.name
-        );
-    }
     let engine = match options.engine {
         cli::Engine::Auto => Engine::Auto,
         cli::Engine::Plain => Engine::Plain,
@@ -53,6 +57,9 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
             (ran.outcome, Some(ran.exits), Some(ran.statistics))
         }
     };
+    if let (Some(trace), Some(path)) = (&trace, &options.trace) {
+        trace.finish().with_context(|| format!("{}: not every request is in it", path.display()))?;
+    }
     if options.json {
         eprintln!("{}", told(&guest, exits, statistics));
     }
@@ -60,6 +67,21 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
         eprintln!("unikernel: {}: {said}", path.display());
     }
     Ok(outcome.code())
+}
+
+/// Where requests are told, if they are to be; what the monitor cannot see is refused.
+fn trace(options: &RunOptions) -> anyhow::Result<Option<Arc<Trace>>> {
+    let asks_the_kernel = options.monitor == Monitor::Spt && options.interface != cli::Interface::Rings;
+    if let Some(disk) = options.block.iter().find(|block| asks_the_kernel && block.log.is_some()) {
+        let name = &disk.name;
+        bail!("of {name} no log can be kept: under spt the guest asks the kernel itself, but with --interface rings");
+    }
+    let Some(path) = &options.trace else { return Ok(None) };
+    if asks_the_kernel || options.monitor == Monitor::Qemu {
+        bail!("no request can be traced: the monitor sees none of them, but under hvt or with --interface rings");
+    }
+    let trace = Trace::new(path).with_context(|| format!("{}", path.display()))?;
+    Ok(Some(Arc::new(trace)))
 }
 
 /// What is said of an end that is not the program's own.

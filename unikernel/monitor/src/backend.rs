@@ -9,6 +9,7 @@ use unikernel_abi::{Durability, IMAGE, Status};
 use crate::disk::Disk;
 use crate::log::Log;
 use crate::memory::{Buffer, Memory};
+use crate::trace::Line;
 
 /// A request that was checked: whole blocks that the device has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,27 +116,28 @@ impl<'a> Backend<'a> {
             return status;
         }
         let Request { op, offset, .. } = request;
-        let start = self.disk.is_timed().then(Instant::now);
+        let start = self.now();
         let done = match op {
             Op::Read => each(offset, data, |part, offset| part.fill_from(self.disk.file(), offset)),
             Op::Write => each(offset, data, |part, offset| part.write_to(self.disk.file(), offset)),
             Op::WriteDurable => each(offset, data, |part, offset| part.write_to(self.disk.durable(), offset)),
             Op::Flush => self.disk.file().sync_data(),
         };
-        if let Some(start) = start {
-            self.took(op, start.elapsed());
-        }
+        let took = start.map(|start| start.elapsed());
         let done = done.and_then(|()| self.record(request, data));
-        self.end(op, done)
+        self.end(request, done, took)
     }
 
-    pub fn took(&mut self, op: Op, time: Duration) {
-        let times = match op {
-            Op::Read => &mut self.statistics.read_times,
-            Op::Write | Op::WriteDurable => &mut self.statistics.write_times,
-            Op::Flush => &mut self.statistics.flush_times,
-        };
-        times.add(time);
+    /// When a request begins, if what it takes is wanted.
+    pub fn now(&self) -> Option<Instant> {
+        self.disk.is_timed().then(Instant::now)
+    }
+
+    /// Tells what became of what a guest asked, if that is wanted.
+    pub fn trace(&self, op: u32, block: u64, bytes: u64, status: Status, took: Option<Duration>) {
+        if let Some(trace) = self.disk.trace() {
+            trace.tell(Line { device: self.disk.name(), op, block, bytes, status, took });
+        }
     }
 
     /// Keeps what was done, where that is wanted.
@@ -161,16 +163,35 @@ impl<'a> Backend<'a> {
             }
             Op::Flush => of.flushes += 1,
         }
-        if self.failed && request.op != Op::Read {
+        let over = if self.failed && request.op != Op::Read {
             of.refused += 1;
-            return Some(Status::Failed);
+            Some(Status::Failed)
+        } else {
+            let is_done = request.op == Op::Flush && self.disk.durability() != Durability::Writeback;
+            is_done.then_some(Status::Ok)
+        };
+        if let Some(status) = over {
+            self.trace(request.op as u32, request.offset / Disk::BLOCK, request.len, status, None);
         }
-        let is_done = request.op == Op::Flush && self.disk.durability() != Durability::Writeback;
-        is_done.then_some(Status::Ok)
+        over
     }
 
-    /// What became of a request that was done, for the guest.
-    pub fn end(&mut self, op: Op, done: io::Result<()>) -> Status {
+    /// What became of a request that was done, for the guest, and what it took.
+    pub fn end(&mut self, request: Request, done: io::Result<()>, took: Option<Duration>) -> Status {
+        let status = self.status_of(request.op, done);
+        if let Some(time) = took {
+            let times = match request.op {
+                Op::Read => &mut self.statistics.read_times,
+                Op::Write | Op::WriteDurable => &mut self.statistics.write_times,
+                Op::Flush => &mut self.statistics.flush_times,
+            };
+            times.add(time);
+        }
+        self.trace(request.op as u32, request.offset / Disk::BLOCK, request.len, status, took);
+        status
+    }
+
+    fn status_of(&mut self, op: Op, done: io::Result<()>) -> Status {
         let Err(why) = done else { return Status::Ok };
         self.statistics.refused += 1;
         let status = status(&why);

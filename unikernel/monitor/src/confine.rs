@@ -37,13 +37,14 @@ impl Work<'_> {
             .collect();
         let logs: Vec<u32> = self.logs.iter().map(|log| *log as u32).collect();
         let events: Vec<u32> = self.events.iter().map(|event| event.descriptor() as u32).collect();
+        let traces = self.disks.iter().filter_map(Disk::trace).map(|trace| trace.descriptor() as u32);
         let written = || files.iter().chain(&logs).copied();
         let mut rules = vec![
             Rule::any(libc::SYS_futex),
             Rule::only(libc::SYS_pread64, 0, files.iter().copied()),
             Rule::only(libc::SYS_pwrite64, 0, written()),
             Rule::only(libc::SYS_fdatasync, 0, files.iter().copied()),
-            Rule::only(libc::SYS_write, 0, events.iter().copied().chain([1, 2])),
+            Rule::only(libc::SYS_write, 0, events.iter().copied().chain([1, 2]).chain(traces)),
             Rule::only(libc::SYS_writev, 0, [1, 2]),
             Rule::only(libc::SYS_read, 0, events.iter().copied()),
             // A ring can do what it was restricted to when it was made.

@@ -5,15 +5,18 @@ use std::io::{self, Seek as _, SeekFrom};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use unikernel_abi::{Durability, manifest};
+
+use crate::trace::Trace;
 
 /// A guest whose monitor was killed is about to end for so long.
 const GOING: Duration = Duration::from_millis(500);
 
 /// A disk as it is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct DiskOptions {
     /// As the program calls it.
     pub name: String,
@@ -26,6 +29,8 @@ pub struct DiskOptions {
     pub log: Option<PathBuf>,
     /// What each request takes is wanted.
     pub timed: bool,
+    /// Where each request is told. Where the guest asks the kernel itself none is.
+    pub trace: Option<Arc<Trace>>,
 }
 
 /// A disk that is open, and nobody else's.
@@ -135,7 +140,12 @@ impl Disk {
     }
 
     pub(crate) fn is_timed(&self) -> bool {
-        self.options.timed
+        self.options.timed || self.options.trace.is_some()
+    }
+
+    /// Where each request is told.
+    pub fn trace(&self) -> Option<&Trace> {
+        self.options.trace.as_deref()
     }
 
     /// Where a log of what is written goes.

@@ -20,6 +20,7 @@ mod outcome;
 mod program;
 mod ring;
 pub mod spt;
+mod trace;
 mod uring;
 
 pub use backend::{Statistics, Times};
@@ -27,4 +28,5 @@ pub use disk::{Disk, DiskError, DiskOptions, lock};
 pub use guest::{Engine, Guest, GuestError, Interface, Rings};
 pub use outcome::{Fault, Outcome};
 pub use program::{Program, ProgramError};
+pub use trace::Trace;
 pub use unikernel_abi::Durability;

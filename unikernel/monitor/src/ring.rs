@@ -171,7 +171,11 @@ impl Queue<'_> {
     fn begin(&mut self, memory: &Memory, request: &Request) -> Option<Status> {
         let (checked, data) = match self.check(memory, request) {
             Ok(checked) => checked,
-            Err(status) => return Some(status),
+            Err(status) => {
+                let len = request.data.iter().fold(0u64, |sum, part| sum.saturating_add(part.len));
+                self.backend.trace(request.op.into(), request.block, len, status, None);
+                return Some(status);
+            }
         };
         let data = &data[..usize::from(request.segments).min(SEGMENTS)];
         match &mut self.work {
@@ -212,11 +216,8 @@ impl Queue<'_> {
         }
         let all = ring.ended().unwrap_or_default();
         let some = !all.is_empty();
-        for Ended { id, op, result, time } in all {
-            if let Some(time) = time {
-                self.backend.took(op, time);
-            }
-            let status = self.backend.end(op, result);
+        for Ended { id, request, result, time } in all {
+            let status = self.backend.end(request, result, time);
             self.tell(memory, wake, id, status);
         }
         some

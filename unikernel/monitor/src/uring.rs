@@ -44,6 +44,8 @@ pub(crate) struct Uring {
 struct Slot {
     id: u32,
     request: Request,
+    /// Where in the file it goes on.
+    offset: u64,
     /// What of its data is left.
     left: [libc::iovec; SEGMENTS],
     start: Option<Instant>,
@@ -55,7 +57,7 @@ unsafe impl Send for Uring {}
 /// What became of a request, which is called so by the guest.
 pub(crate) struct Ended {
     pub id: u32,
-    pub op: Op,
+    pub request: Request,
     pub result: io::Result<()>,
     /// What it took, if that is wanted.
     pub time: Option<Duration>,
@@ -92,6 +94,7 @@ impl Uring {
         let empty = Slot {
             id: 0,
             request: Request { op: Op::Flush, offset: 0, len: 0 },
+            offset: 0,
             left: [NOTHING; SEGMENTS],
             start: None,
         };
@@ -122,7 +125,8 @@ impl Uring {
         for (left, buffer) in left.iter_mut().zip(data) {
             *left = libc::iovec { iov_base: buffer.start().cast(), iov_len: buffer.len() };
         }
-        self.slots[number as usize] = Slot { id, request, left, start: self.timed.then(Instant::now) };
+        self.slots[number as usize] =
+            Slot { id, request, offset: request.offset, left, start: self.timed.then(Instant::now) };
         self.push(number);
     }
 
@@ -164,7 +168,7 @@ impl Uring {
             match is_over {
                 Some(result) => {
                     let time = slot.start.map(|start| start.elapsed());
-                    all.push(Ended { id: slot.id, op: slot.request.op, result, time });
+                    all.push(Ended { id: slot.id, request: slot.request, result, time });
                     self.free.push(number);
                 }
                 None => {
@@ -202,7 +206,7 @@ impl Slot {
 
     /// So many bytes of what was left are there.
     fn moved(&mut self, bytes: usize) {
-        self.request.offset += bytes as u64;
+        self.offset += bytes as u64;
         let mut bytes = bytes;
         for part in &mut self.left {
             let now = bytes.min(part.iov_len);
@@ -214,7 +218,7 @@ impl Slot {
     }
 
     fn entry(&self, registered: bool) -> Entry {
-        let Request { op, offset, .. } = self.request;
+        let (op, offset) = (self.request.op, self.offset);
         let file = if op == Op::WriteDurable { DURABLE } else { FILE };
         let mut some = self.left.iter().filter(|part| part.iov_len > 0);
         let (first, is_one) = (some.next().copied().unwrap_or(NOTHING), some.next().is_none());

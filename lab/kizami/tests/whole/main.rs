@@ -9,6 +9,7 @@ mod crash;
 mod damage;
 mod decisions;
 mod disk;
+mod ext4;
 mod figures;
 mod foreign;
 mod happy;

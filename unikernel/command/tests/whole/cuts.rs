@@ -56,7 +56,7 @@ fn holds(name: &str, trace: &Trace) {
                 content.len() as u64
             });
             assert!(
-                there % READING == 0 && (stored..=stored + 1).contains(&(there / READING)),
+                there.is_multiple_of(READING) && (stored..=stored + 1).contains(&(there / READING)),
                 "{name}, {happened} events: {there} bytes, {stored} readings stored"
             );
         }

@@ -107,3 +107,28 @@ fn a_request_in_a_polled_ring_takes_no_exit() {
         }
     }
 }
+
+#[test]
+fn each_request_that_the_monitor_sees_is_traced() {
+    for way in ways().filter(|way| *way != ("spt", "calls") && *way != ("spt", "blocks")) {
+        let (disk, trace) = (Disk::new(1 << 20), Disk::new(0));
+        let mut run = command("disk", way, &disk.block(""));
+        run.arg("--trace").arg(trace.path());
+        let ran: Ran = run.args(["--json", "--", "edges"]).output().unwrap().into();
+        assert_eq!(ran.code, Some(0), "{way:?}: {ran:?}");
+        let told: serde_json::Value = serde_json::from_str(ran.error.lines().last().unwrap()).unwrap();
+        let lines = std::fs::read_to_string(trace.path()).unwrap();
+        let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let count = |op: &str| lines.iter().filter(|line| line["op"].as_str().unwrap().starts_with(op)).count() as u64;
+        for (op, name) in [("read", "reads"), ("write", "writes"), ("flush", "flushes")] {
+            assert_eq!(Some(count(op)), told["devices"][0][name].as_u64(), "{way:?} {op}");
+        }
+        assert!(lines.iter().all(|line| line["status"] == "Ok" && line["took_ns"].as_u64().unwrap() > 0), "{way:?}");
+        let at: Vec<u64> = lines.iter().map(|line| line["at_ns"].as_u64().unwrap()).collect();
+        assert!(at.is_sorted(), "{way:?}");
+    }
+    let (disk, trace) = (Disk::new(1 << 20), Disk::new(0));
+    let mut run = command("disk", ("spt", "calls"), &disk.block(""));
+    let ran: Ran = run.arg("--trace").arg(trace.path()).output().unwrap().into();
+    assert!(ran.code == Some(125) && ran.error.contains("no request can be traced"), "{ran:?}");
+}

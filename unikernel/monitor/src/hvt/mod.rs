@@ -23,7 +23,7 @@ use crate::boot;
 use crate::confine::{self, Work};
 use crate::disk::Disk;
 use crate::event::Event;
-use crate::guest::{Asked, Guest, Interface};
+use crate::guest::{Asked, Guest, Interface, Rings};
 use crate::memory::Memory;
 use crate::outcome::{Fault, FaultKind, Outcome};
 use crate::program::Access;
@@ -83,6 +83,23 @@ pub struct Exits {
 /// # Errors
 /// If it could not be started.
 pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
+    match guest.interface() {
+        Interface::Rings(rings) => with_rings(guest, rings),
+        Interface::Blocks | Interface::Calls => with_calls(guest),
+    }
+}
+
+/// A machine that the guest lies in.
+struct Ready {
+    vcpu: VcpuFd,
+    vm: VmFd,
+    memory: Memory,
+    /// Of its page tables, which the guest has no addresses for. It goes after the machine.
+    _hidden: Memory,
+}
+
+/// Makes the machine, and puts the guest into it.
+fn ready(guest: &Guest, rings: Option<Rings>) -> Result<Ready, HvtError> {
     let failed = |what: &'static str| move |why| HvtError::System(what, why);
     if guest.end() > MOST_MEMORY {
         return Err(HvtError::TooMuchMemory);
@@ -96,10 +113,6 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
     let hidden = Memory::new(tables_at, page_tables.len() as u64, Vec::new()).map_err(HvtError::Memory)?;
     give(&vm, 0, START, &memory).map_err(failed("the guest's memory was refused"))?;
     give(&vm, 1, tables_at, &hidden).map_err(failed("the guest's page tables were refused"))?;
-    let rings = match guest.interface() {
-        Interface::Rings(rings) => Some(rings),
-        Interface::Blocks | Interface::Calls => None,
-    };
     let asked = |number, _: &Disk| Asked {
         handle: number as u32,
         durable_handle: number as u32,
@@ -116,26 +129,34 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
         return Err(HvtError::Memory(io::ErrorKind::InvalidInput.into()));
     }
     registers::set(&kvm, &vcpu, guest, tables_at).map_err(failed("the virtual processor refused its registers"))?;
-    let machine = |vcpu, backends, wake| Machine { vcpu, backends, memory: &memory, wake, exits: Exits::default() };
-    let Some(rings) = rings else {
-        let backends: Vec<_> =
-            guest.disks().iter().map(Backend::new).collect::<io::Result<_>>().map_err(HvtError::Log)?;
-        let logs = backends.iter().filter_map(Backend::log).collect();
-        let mut machine = machine(vcpu, backends, None);
-        let filter = Work { disks: guest.disks(), logs, processor: true, ..Work::default() }.filter();
-        let outcome = std::thread::scope(|scope| {
-            let running = scope.spawn(|| {
-                confine::confine(&filter).map_err(HvtError::Confined)?;
-                machine.run()
-            });
-            running.join().unwrap_or_else(|_| Err(HvtError::Stopped("its thread panicked".into())))
-        })?;
-        let statistics = machine.backends.iter().map(|backend| backend.statistics).collect();
-        return Ok(Ran { outcome, exits: machine.exits, statistics });
-    };
-    let events = || -> io::Result<_> { Ok((Event::new()?, Event::new()?)) };
-    let (doorbell, wake) = events().map_err(HvtError::Memory)?;
-    registers::tell_at(&vm, place::DOORBELL, doorbell.descriptor()).map_err(failed("the doorbell was refused"))?;
+    Ok(Ready { vcpu, vm, memory, _hidden: hidden })
+}
+
+/// The thread that runs the guest does what it asks.
+fn with_calls(guest: &Guest) -> Result<Ran, HvtError> {
+    // In this order, as what comes last goes first.
+    let Ready { memory, _hidden, vm: _vm, vcpu } = ready(guest, None)?;
+    let backends = guest.disks().iter().map(Backend::new).collect::<io::Result<Vec<_>>>().map_err(HvtError::Log)?;
+    let logs = backends.iter().filter_map(Backend::log).collect();
+    let mut machine = Machine { vcpu, backends, memory: &memory, wake: None, exits: Exits::default() };
+    let filter = Work { disks: guest.disks(), logs, processor: true, ..Work::default() }.filter();
+    let outcome = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            confine::confine(&filter).map_err(HvtError::Confined)?;
+            machine.run()
+        });
+        running.join().unwrap_or_else(|_| Err(HvtError::Stopped("its thread panicked".into())))
+    })?;
+    let statistics = machine.backends.iter().map(|backend| backend.statistics).collect();
+    Ok(Ran { outcome, exits: machine.exits, statistics })
+}
+
+/// Another thread does what the guest asks.
+fn with_rings(guest: &Guest, rings: Rings) -> Result<Ran, HvtError> {
+    let Ready { memory, _hidden, vm, vcpu } = ready(guest, Some(rings))?;
+    let (doorbell, wake) = Event::new().and_then(|event| Ok((event, Event::new()?))).map_err(HvtError::Memory)?;
+    registers::tell_at(&vm, place::DOORBELL, doorbell.descriptor())
+        .map_err(|why| HvtError::System("the doorbell was refused", why))?;
     let mut server = Server::new(&memory, guest.disks(), &doorbell, &wake, rings).map_err(HvtError::Rings)?;
     let (ended, broken) = (AtomicBool::new(false), AtomicBool::new(false));
     registers::catch_interruptions();
@@ -159,7 +180,8 @@ pub fn run(guest: &Guest) -> Result<Ran, HvtError> {
         });
         let running = scope.spawn(|| {
             processor.store(registers::this_thread(), Ordering::Release);
-            let mut machine = machine(vcpu, Vec::new(), Some((&wake, &broken)));
+            let wake = Some((&wake, &broken));
+            let mut machine = Machine { vcpu, backends: Vec::new(), memory: &memory, wake, exits: Exits::default() };
             let outcome = confine::confine(&of_processor).map_err(HvtError::Confined).and_then(|()| machine.run());
             outcome.map(|outcome| (outcome, machine.exits))
         });
@@ -287,14 +309,20 @@ impl Machine<'_> {
         let (device, op) = (what as u32, (what >> 32) as u32);
         let status = match self.backends.get_mut(device as usize) {
             None => Status::Invalid,
-            Some(backend) => match backend.check(op, block, len) {
-                Err(status) => status,
-                Ok(request) if request.len == 0 => backend.perform(request, &[]),
-                Ok(request) => match request.buffer(self.memory, data, request.len) {
-                    Some(buffer) => backend.perform(request, &[buffer]),
-                    None => Status::Invalid,
-                },
-            },
+            Some(backend) => {
+                let refuse = |backend: &Backend<'_>, status| {
+                    backend.trace(op, block, len, status, None);
+                    status
+                };
+                match backend.check(op, block, len) {
+                    Err(status) => refuse(backend, status),
+                    Ok(request) if request.len == 0 => backend.perform(request, &[]),
+                    Ok(request) => match request.buffer(self.memory, data, request.len) {
+                        Some(buffer) => backend.perform(request, &[buffer]),
+                        None => refuse(backend, Status::Invalid),
+                    },
+                }
+            }
         };
         self.memory.answer(u64::from(address) + 32, &(status as u32).to_le_bytes()).then_some(())
     }

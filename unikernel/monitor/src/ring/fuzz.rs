@@ -153,6 +153,7 @@ fn open(path: PathBuf, read_only: bool, direct: bool) -> Disk {
         direct,
         log: None,
         timed: false,
+        trace: None,
     };
     // Where the temporary files lie in memory nothing is past the cache.
     Disk::open(options(direct)).or_else(|_| Disk::open(options(false))).unwrap()
@@ -228,7 +229,7 @@ impl Model {
             if !reads && self.read_only[device] {
                 return Status::ReadOnly;
             }
-            if len == 0 || len % 512 != 0 {
+            if len == 0 || !len.is_multiple_of(512) {
                 return Status::Invalid;
             }
             if len > 1 << 30 {

@@ -76,7 +76,7 @@ pub fn catch() {
     // the processor is told of them.
     unsafe {
         let stack = &raw const unikernel_exception_stack_end as u64;
-        let task = (*(&raw const unikernel_task)).get();
+        let task = unikernel_task.get();
         (*task)[9] = stack as u32;
         (*task)[10] = (stack >> 32) as u32;
         let at = task as u64;
