@@ -51,6 +51,26 @@ impl Trace {
         }
         Some(Self { block_size: SECTOR, before, events })
     }
+
+    /// The same of a device that writes larger blocks whole or not at all; `None` if anything was written that is no whole block.
+    pub fn in_blocks(self, block_size: usize) -> Option<Self> {
+        let factor = (block_size / self.block_size) as u64;
+        let is_whole = |event: &Event| match event {
+            Event::Write { block, data } | Event::Durable { block, data } => {
+                block.is_multiple_of(factor) && data.len().is_multiple_of(block_size)
+            }
+            Event::Flush => true,
+        };
+        if !block_size.is_multiple_of(self.block_size) || !self.events.iter().all(is_whole) {
+            return None;
+        }
+        let events = self.events.into_iter().map(|event| match event {
+            Event::Write { block, data } => Event::Write { block: block / factor, data },
+            Event::Durable { block, data } => Event::Durable { block: block / factor, data },
+            Event::Flush => Event::Flush,
+        });
+        Some(Self { block_size, before: self.before, events: events.collect() })
+    }
 }
 
 #[cfg(test)]
@@ -72,6 +92,9 @@ mod tests {
         let write = |block, byte, len| Event::Write { block, data: vec![byte; len] };
         let durable = Event::Durable { block: 0, data: vec![2; 512] };
         assert_eq!(trace.events, [write(1, 1, 1024), Event::Flush, Event::Flush, durable, write(3, 3, 512)]);
+        assert!(trace.clone().in_blocks(1024).is_none());
+        let coarse = Trace { events: vec![write(2, 1, 1024), Event::Flush], ..trace };
+        assert_eq!(coarse.in_blocks(1024).unwrap().events, [write(1, 1, 1024), Event::Flush]);
         assert!(Trace::of_log(vec![0; 1024], &log).is_none());
         for end in [0, 511, 512, 1000, log.len() - 1] {
             assert!(Trace::of_log(vec![0; 2048], &log[..end]).is_none(), "{end}");

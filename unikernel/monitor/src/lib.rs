@@ -30,3 +30,4 @@ pub use outcome::{Fault, Outcome};
 pub use program::{Program, ProgramError};
 pub use trace::Trace;
 pub use unikernel_abi::Durability;
+pub use uring::works as io_uring_works;

@@ -39,6 +39,11 @@ pub(crate) struct Uring {
     timed: bool,
 }
 
+/// Whether this system lets a process have one: some have turned it off.
+pub fn works() -> bool {
+    IoUring::new(2).is_ok()
+}
+
 /// A request that is under way.
 #[derive(Clone, Copy)]
 struct Slot {

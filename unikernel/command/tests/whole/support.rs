@@ -21,6 +21,24 @@ pub fn monitors() -> &'static [&'static str] {
     if *has_kvm { &["spt", "hvt"] } else { &["spt"] }
 }
 
+/// Whether disks can be served by io_uring here, past the page cache.
+fn has_uring() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let disk = Disk::new(4096);
+        let (name, path) = ("data".to_owned(), disk.path().to_owned());
+        let durability = unikernel_monitor::Durability::Writeback;
+        let (read_only, direct, timed) = (false, true, false);
+        let options =
+            unikernel_monitor::DiskOptions { name, path, read_only, durability, direct, log: None, timed, trace: None };
+        let found = unikernel_monitor::io_uring_works() && unikernel_monitor::Disk::open(options).is_ok();
+        if !found {
+            skipped("kizami-unikernel-command: rings by io_uring: this system has turned it off, or has no file past the page cache");
+        }
+        found
+    })
+}
+
 /// A line for whoever runs the tests, of what was not run.
 pub fn skipped(what: &str) {
     println!("skipped: {what}");
@@ -35,8 +53,9 @@ pub type Way = (&'static str, &'static str);
 
 /// All of them. `uring` is rings that the monitor serves by io_uring, past the page cache.
 pub fn ways() -> impl Iterator<Item = Way> {
-    let interfaces = ["blocks", "calls", "rings", "uring"];
-    monitors().iter().flat_map(move |monitor| interfaces.map(|interface| (*monitor, interface)))
+    let interfaces: &[_] =
+        if has_uring() { &["blocks", "calls", "rings", "uring"] } else { &["blocks", "calls", "rings"] };
+    monitors().iter().flat_map(move |monitor| interfaces.iter().map(|interface| (*monitor, *interface)))
 }
 
 /// Those with rings.

@@ -45,7 +45,8 @@ pub fn protect(missing: u64) {
     let mut small: Vec<u64> =
         all.into_iter().flat_map(|Range { start, end }| start / LARGE..end.div_ceil(LARGE)).collect();
     small.dedup();
-    let mut words: Vec<u64> = (0..4 * 512).map(|n| (n * LARGE) | PRESENT | WRITABLE | IS_LARGE | NOT_EXECUTED).collect();
+    let mut words: Vec<u64> =
+        (0..4 * 512).map(|n| (n * LARGE) | PRESENT | WRITABLE | IS_LARGE | NOT_EXECUTED).collect();
     for n in small {
         let mut table = PageAligned::new(PAGE as usize);
         for (page, word) in table.chunks_exact_mut(8).enumerate() {
