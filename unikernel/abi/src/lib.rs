@@ -3,7 +3,7 @@
 //! A monitor puts the program into memory at [`IMAGE`], tells it of its world in a [`Boot`] page, and enters it at the entry of its ELF file, in
 //! 64 bits, with the address of that page in `rdi`. How the program asks for something depends on the monitor ([`Kind`]): under
 //! spt by a few system calls of Linux that a filter lets through, under hvt by a write to where no memory is ([`call`]). A machine of
-//! somebody else's enters the same file as PVH has it, and tells it of its world in a [`line`] of text.
+//! somebody else's enters the same file as PVH has it, and tells it of its world in a [`mod@line`] of text.
 //!
 //! ```text
 //! 0          nothing: a null pointer is a fault
