@@ -22,7 +22,10 @@ pub(crate) struct Log {
 impl Log {
     /// A new one. What is there is kept as it is.
     pub fn new(path: &Path) -> io::Result<Self> {
-        let file = File::create_new(path)?;
+        let file = File::create_new(path).map_err(|why| {
+            let what = format!("{}: {why}; a log takes a new file", path.display());
+            io::Error::new(why.kind(), what)
+        })?;
         file.write_all_at(&first(0), 0)?;
         Ok(Self { file, entries: 0, at: SECTOR as u64 })
     }

@@ -135,7 +135,10 @@ impl Work {
             Ok(ring) => Ok(Self::Uring(Box::new(ring))),
             // Some systems have turned it off.
             Err(_) if engine == Engine::Auto => Ok(Self::Plain),
-            Err(why) => Err(why),
+            Err(why) => {
+                let what = "io_uring cannot be used here; --engine plain needs none";
+                Err(io::Error::new(why.kind(), format!("{what} ({why})")))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use unikernel_crash::{Event, Trace};
 use unikernel_files::{Files, Memory, check};
 
-use crate::support::{Disk, Ran, command, guest, monitors, unikernel};
+use crate::support::{Disk, Ran, command, guest, monitors, unikernel, ways};
 
 const READINGS: usize = 30;
 /// Bytes of a reading.
@@ -98,4 +98,12 @@ fn where_no_log_can_be_kept_that_is_said() {
     let disk = Disk::new(1 << 20);
     let ran: Ran = command("disk", ("spt", "calls"), &disk.block(",log=/tmp/none")).output().unwrap().into();
     assert!(ran.code == Some(125) && ran.error.contains("--interface rings"), "{ran:?}");
+    let there = Disk::new(10);
+    for way in ways().filter(|(monitor, interface)| *interface == "rings" || (*monitor, *interface) == ("hvt", "calls"))
+    {
+        let block = disk.block(&format!(",log={}", there.path().display()));
+        let ran: Ran = command("disk", way, &block).output().unwrap().into();
+        assert!(ran.code == Some(125) && ran.error.contains("a log takes a new file"), "{way:?}: {ran:?}");
+        assert_eq!(std::fs::metadata(there.path()).unwrap().len(), 10);
+    }
 }

@@ -51,7 +51,7 @@ pub enum HvtError {
     Confined(io::Error),
     #[error("the log of a disk: {0}")]
     Log(io::Error),
-    #[error("the devices could not be served: {0} (io_uring may be off here: --engine plain needs none)")]
+    #[error("the devices could not be served: {0}")]
     Rings(io::Error),
     #[error("under hvt a guest has at most {MOST_MEMORY} bytes of memory")]
     TooMuchMemory,

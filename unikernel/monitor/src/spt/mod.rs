@@ -46,7 +46,7 @@ pub enum SptError {
     TooMuchTold(#[from] boot::TooMuch),
     #[error("{0}: {1}")]
     System(&'static str, io::Error),
-    #[error("the devices could not be served: {0} (io_uring may be off here: --engine plain needs none)")]
+    #[error("the devices could not be served: {0}")]
     Rings(io::Error),
     #[error("the guest's process: {0}: {1}")]
     Child(String, io::Error),
