@@ -14,6 +14,8 @@ pub struct Package {
     /// The root file of each crate in it.
     pub roots: Vec<PathBuf>,
     pub dependencies: Vec<Dependency>,
+    /// The root files of which the manifest says that they have no tests (`test`), or no examples that are tests (`doctest`).
+    pub without: Vec<(&'static str, PathBuf)>,
 }
 
 /// A package of this tree that another one needs to be built.
@@ -82,7 +84,8 @@ impl Search<'_> {
         }
         let mut roots = roots(folder, &table);
         roots.iter_mut().for_each(|root| *root = plain(root.strip_prefix(self.top).unwrap_or(root)));
-        Ok(Some(Package { folder: relative, roots, dependencies }))
+        let without = without(&table).into_iter().map(|(key, path)| (key, plain(&relative.join(path)))).collect();
+        Ok(Some(Package { folder: relative, roots, dependencies, without }))
     }
 }
 
@@ -104,14 +107,33 @@ fn needed(table: &Table) -> Vec<(&str, &Value)> {
         .collect()
 }
 
+/// What a manifest says of the package's library and programs.
+fn targets(table: &Table) -> impl Iterator<Item = (&'static str, &Table)> {
+    let kinds = ["lib", "bin"].into_iter().filter_map(|kind| Some((kind, table.get(kind)?)));
+    kinds.flat_map(|(kind, value)| {
+        let all = match value {
+            Value::Array(several) => several.iter().filter_map(Value::as_table).collect(),
+            other => other.as_table().into_iter().collect::<Vec<_>>(),
+        };
+        all.into_iter().map(move |target| (kind, target))
+    })
+}
+
+/// The root files whose tests, or examples, the manifest turns off.
+fn without(table: &Table) -> Vec<(&'static str, PathBuf)> {
+    let of = |(kind, target): (&str, &Table)| {
+        let usual = if kind == "lib" { "src/lib.rs" } else { "src/main.rs" };
+        let path = PathBuf::from(target.get("path").and_then(Value::as_str).unwrap_or(usual));
+        let off = |key: &&'static str| target.get(*key).and_then(Value::as_bool) == Some(false);
+        ["test", "doctest"].into_iter().filter(|key| off(key)).map(|key| (key, path.clone())).collect::<Vec<_>>()
+    };
+    targets(table).flat_map(of).collect()
+}
+
 /// The root files of a package's library and programs.
 fn roots(folder: &Path, table: &Table) -> Vec<PathBuf> {
-    let targets = ["lib", "bin"].into_iter().filter_map(|kind| table.get(kind)).flat_map(|value| match value {
-        Value::Array(several) => several.iter().filter_map(Value::as_table).collect(),
-        other => other.as_table().into_iter().collect::<Vec<_>>(),
-    });
     // A program in a folder `bin` is the head of files that others share, which take from it what it is built with.
-    let named = targets.filter_map(|target| target.get("path")?.as_str()).map(PathBuf::from);
+    let named = targets(table).filter_map(|(_, target)| target.get("path")?.as_str()).map(PathBuf::from);
     let named = named.filter(|path| path.parent().is_none_or(|parent| !parent.ends_with("bin")));
     let usual = ["src/lib.rs", "src/main.rs"].map(PathBuf::from);
     let mut roots: Vec<PathBuf> =

@@ -1,7 +1,8 @@
 //! Layers: whether the modules of each crate import only from the layers below them.
 //!
 //! docs/architecture.md lists the layers of each crate, and those of the packages, from the top down. This tool finds
-//! every import or dependency against them, and files that import each other in a circle, in whatever layer.
+//! every import or dependency against them, and files that import each other in a circle, in whatever layer. Beside these it finds tests
+//! that are never run.
 
 pub mod circles;
 pub mod crates;
@@ -10,6 +11,7 @@ pub mod list;
 pub mod packages;
 pub mod scan;
 pub mod tree;
+pub mod untested;
 
 use std::path::{Path, PathBuf};
 
@@ -36,6 +38,7 @@ pub fn check(folder: &Path) -> Result<(Vec<String>, usize), String> {
     for list in lists.iter().filter(|list| list.of == Kind::Packages) {
         findings.extend(packages::judge(&crates, list, document));
     }
+    findings.extend(untested::judge(folder, &crates)?);
     let mut count = 0;
     for root in crates.iter().flat_map(|one| &one.roots) {
         let tree = tree::Tree::read(folder, root)?;

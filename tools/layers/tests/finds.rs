@@ -216,3 +216,19 @@ fn a_dependency_against_the_layers_of_the_packages_is_named_with_file_and_line()
     let (status, said) = packages(list, &[lab, plain, ("other", "[package]\nname = \"other\"\n")]);
     assert!(status == Some(1) && said.contains("other/Cargo.toml:1: the package stands in no layer"), "{said}");
 }
+
+/// A target that is said to have no tests is built for none.
+#[test]
+fn a_test_that_is_never_run_is_found() {
+    let folder = tree(LIST, &[("lib.rs", "//! ```\n//! one();\n//! ```\n\n#[cfg(test)]\nmod tests {}\n")]);
+    let manifest = |more: &str| {
+        let text = format!("[package]\nname = \"one\"\n\n[lib]\n{more}\n");
+        fs::write(folder.path().join("crate/Cargo.toml"), text).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_kizami-layers")).arg(folder.path()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let never = "this is never run, because crate/Cargo.toml says";
+    assert!(!manifest("test = true").contains(never));
+    assert!(manifest("test = false").contains(&format!("crate/src/lib.rs:5: {never} test = false")));
+    assert!(manifest("doctest = false").contains(&format!("crate/src/lib.rs:1: {never} doctest = false")));
+}

@@ -110,9 +110,9 @@ pub struct RunOptions {
     /// Under spt and hvt: how it asks its devices
     #[arg(long, default_value = "calls")]
     pub interface: Interface,
-    /// With rings: how long each side looks for what the other does before it sleeps, in microseconds
-    #[arg(long, value_name = "MICROSECONDS", default_value_t = 50)]
-    pub poll: u64,
+    /// With rings: how long each side looks for what the other does before it sleeps, in microseconds [default: 200, on one processor 0]
+    #[arg(long, value_name = "MICROSECONDS")]
+    pub poll: Option<u64>,
     /// With rings: how the monitor does what is asked
     #[arg(long, default_value = "auto")]
     pub engine: Engine,

@@ -43,7 +43,7 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
     let interface = match options.interface {
         cli::Interface::Blocks => Interface::Blocks,
         cli::Interface::Calls => Interface::Calls,
-        cli::Interface::Rings => Interface::Rings(Rings { poll: Duration::from_micros(options.poll), engine }),
+        cli::Interface::Rings => Interface::Rings(Rings { poll: poll(options), engine }),
     };
     let guest = Guest::new(program, options.mem, options.arguments.clone(), options.env.clone(), disks, interface)?;
     let (outcome, exits, statistics) = match options.monitor {
@@ -67,6 +67,13 @@ pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
         eprintln!("unikernel: {}: {said}", path.display());
     }
     Ok(outcome.code())
+}
+
+/// How long each side of a ring looks before it sleeps: as long as KVM itself does for a processor that waits, which covers the flush of most
+/// disks. On one processor a side that looks keeps the other from doing it.
+fn poll(options: &RunOptions) -> Duration {
+    let alone = || std::thread::available_parallelism().is_ok_and(|processors| processors.get() == 1);
+    Duration::from_micros(options.poll.unwrap_or_else(|| if alone() { 0 } else { 200 }))
 }
 
 /// Where requests are told, if they are to be; what the monitor cannot see is refused.

@@ -122,7 +122,7 @@ fn ready(guest: &Guest, rings: Option<Rings>) -> Result<Ready, HvtError> {
     let devices = guest.devices(asked);
     let told = boot::pages(guest, Kind::Hvt, clock(&vcpu), &devices, Range::default())?;
     let mut put = vec![(BOOT, &told[..])];
-    put.extend(guest.program().segments().iter().map(|segment| (segment.start, guest.program().content(segment))));
+    put.extend(guest.program().contents());
     let fault = fault::pages();
     put.push((fault::START, &fault[..]));
     if !put.into_iter().all(|(at, bytes)| memory.put(at, bytes)) || !hidden.put(tables_at, &page_tables) {

@@ -166,8 +166,8 @@ fn memory(needs: &Needs<'_>, report: &Report) -> io::Result<()> {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) }
     };
     put(BOOT, needs.told);
-    for segment in guest.program().segments() {
-        put(segment.start, guest.program().content(segment));
+    for (start, content) in guest.program().contents() {
+        put(start, content);
     }
     // The page below the stack is not there.
     protect(guest.stack().start - PAGE, guest.stack().start, libc::PROT_NONE)?;
@@ -228,15 +228,20 @@ fn catch_faults() -> io::Result<()> {
 fn end_sequences() -> io::Result<()> {
     const UNREGISTER: u64 = 1;
     const SIGNATURE: u64 = 0x5305_3053;
-    // SAFETY: the names end with zero bytes, and what they name are numbers if they are there.
-    let (offset, size) = unsafe {
-        let find = |name: &std::ffi::CStr| libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr());
-        (find(c"__rseq_offset") as *const isize, find(c"__rseq_size") as *const u32)
-    };
+    let (offset, size): (*const isize, *const u32);
+    // SAFETY: the addresses are read that the linker put there, or the loader, for the two names: zero where the C library has them not.
+    unsafe {
+        std::arch::asm!(
+            ".weak __rseq_offset, __rseq_size",
+            "mov {offset}, qword ptr [rip + __rseq_offset@GOTPCREL]",
+            "mov {size}, qword ptr [rip + __rseq_size@GOTPCREL]",
+            offset = out(reg) offset, size = out(reg) size, options(nostack, readonly),
+        );
+    }
     if offset.is_null() || size.is_null() {
         return Ok(());
     }
-    // SAFETY: the two are constants of the C library.
+    // SAFETY: the two are constants of the C library, which is linked to the monitor or loaded.
     let (offset, size) = unsafe { (*offset as i64, u64::from(*size)) };
     if size == 0 {
         return Ok(());
