@@ -15,6 +15,9 @@ use crate::qemu;
 
 /// Runs it until it ends, and says with what code.
 pub fn run(options: &RunOptions) -> anyhow::Result<u8> {
+    // What is past a limit of the size of files (`ulimit -f`) is a request that fails, and not the end of the monitor or of the guest.
+    // SAFETY: the call takes a signal, and what is done with it, which is nothing.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let path = match &options.program {
         Some(path) => path.clone(),
         None => build::build(&BuildOptions { path: ".".into(), bin: None, debug: false })?,

@@ -54,7 +54,7 @@ impl<D: Disk> Files<D> {
     ///
     /// # Errors
     /// If the device refuses a write, nothing has changed, and it may be tried again. If a flush fails, or the beginning of the device
-    /// cannot be written, nobody knows what it holds: it may be read, and never written again.
+    /// cannot be written, or what tells of more than 16 MiB, nobody knows what it holds: it may be read, and never written again.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.writable()?;
         self.write_out_all()?;
@@ -88,7 +88,11 @@ impl<D: Disk> Files<D> {
             return Ok(false);
         }
         let block = layout.block(layout.area_start(generation)) + (self.log.at / layout.block_size as usize) as u64;
-        self.disk.write(block, &record)?;
+        if let Err(why) = self.disk.write(block, &record) {
+            // It may be there all the same. Then it is told by its checksums whether the data that it speaks of is still that.
+            self.failed |= verify.is_empty() && !self.fresh.is_empty();
+            return Err(why.into());
+        }
         self.flush()?;
         self.log = Log { at: self.log.at + record.len(), number: self.log.number + 1, before: crc };
         Ok(true)

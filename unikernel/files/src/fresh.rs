@@ -78,6 +78,10 @@ impl Fresh {
         Some(self.runs.iter().map(entry).collect())
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty() && !self.more
+    }
+
     pub fn clear(&mut self) {
         *self = Self::default();
     }

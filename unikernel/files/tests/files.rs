@@ -115,13 +115,19 @@ struct Counting {
     writes: usize,
     flushes: usize,
     refuse_write: Option<usize>,
+    /// What is refused is done.
+    lies: bool,
     refuse_flush: bool,
 }
 
 impl Counting {
     fn new() -> Self {
-        let memory = Files::format(Memory::new(512, BLOCKS)).unwrap().into_disk();
-        Self { memory, writes: 0, flushes: 0, refuse_write: None, refuse_flush: false }
+        Self::with_blocks(BLOCKS)
+    }
+
+    fn with_blocks(blocks: usize) -> Self {
+        let memory = Files::format(Memory::new(512, blocks)).unwrap().into_disk();
+        Self { memory, writes: 0, flushes: 0, refuse_write: None, lies: false, refuse_flush: false }
     }
 }
 
@@ -136,7 +142,11 @@ impl Disk for Counting {
 
     fn write(&mut self, block: u64, from: &[u8]) -> Result<(), DiskError> {
         self.writes += 1;
-        if self.refuse_write == Some(self.writes) { Err(DiskError::Io) } else { self.memory.write(block, from) }
+        let refused = self.refuse_write == Some(self.writes);
+        if !refused || self.lies {
+            self.memory.write(block, from)?;
+        }
+        if refused { Err(DiskError::Io) } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), DiskError> {
@@ -227,6 +237,36 @@ fn a_refused_write_loses_nothing_and_may_be_tried_again() {
             }
         }
         assert!(refusals == 1 || files.into_disk().writes < refused, "{refusals} of {refused}");
+    }
+}
+
+/// A device that refuses a write may have done it. What was synced before is there, or what was to be: nothing that is neither.
+#[test]
+fn a_write_that_was_refused_and_done_all_the_same_brings_nothing_that_never_was() {
+    for size in [3000, 1 << 20, 20 << 20] {
+        let mut writes = 0;
+        for refused in 1.. {
+            let disk = Counting { refuse_write: Some(refused), lies: true, ..Counting::with_blocks(32 << 11) };
+            let mut files = Files::mount(disk).unwrap();
+            // Each goes on where the device lets it.
+            let fill = |files: &mut Files<Counting>, name: &str, byte| {
+                let file = files.create(name)?;
+                files.append(file, &vec![byte; size])?;
+                files.sync()
+            };
+            let first = fill(&mut files, "a", 1);
+            if first.is_ok() {
+                writes = refused;
+                break;
+            }
+            let _ = files.remove("a");
+            let second = files.create("b").and_then(|file| files.append(file, &vec![2; size]));
+            let mut files = Files::mount(files.into_disk().memory).unwrap();
+            let there = files.open("a").map(|file| files.read(file).unwrap());
+            assert!(there.is_err() || there.unwrap() == vec![1; size], "{size} bytes, write {refused}, {second:?}");
+            assert!(files.open("b").is_err(), "it was not synced");
+        }
+        assert!(writes > 1, "none was refused");
     }
 }
 

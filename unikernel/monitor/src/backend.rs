@@ -74,7 +74,8 @@ impl Times {
 
     /// `None` where nothing was timed.
     pub fn mean(&self) -> Option<Duration> {
-        Some(self.all / u32::try_from(self.count).ok().filter(|count| *count > 0)?)
+        let mean = self.all.as_nanos().checked_div(self.count.into())?;
+        Some(Duration::from_nanos(mean as u64))
     }
 }
 
@@ -145,7 +146,14 @@ impl<'a> Backend<'a> {
         match (&mut self.log, op) {
             (None, _) | (_, Op::Read) => Ok(()),
             (Some(log), Op::Flush) => log.flushed(),
-            (Some(log), _) => log.written(offset, data, op == Op::WriteDurable),
+            (Some(log), _) => {
+                let is_durable = match self.disk.durability() {
+                    Durability::Writeback => op == Op::WriteDurable,
+                    Durability::Writethrough => true,
+                    Durability::Unsafe => false,
+                };
+                log.written(offset, data, is_durable)
+            }
         }
     }
 

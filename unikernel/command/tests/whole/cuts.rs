@@ -107,3 +107,26 @@ fn where_no_log_can_be_kept_that_is_said() {
         assert_eq!(std::fs::metadata(there.path()).unwrap().len(), 10);
     }
 }
+
+/// A log says of each write whether it was durable when it was done.
+#[test]
+fn a_log_knows_what_a_write_was_worth() {
+    const FUA: u64 = 2;
+    for way in [("spt", "rings"), ("hvt", "calls"), ("hvt", "rings")] {
+        if !monitors().contains(&way.0) {
+            continue;
+        }
+        for (sync, flags) in [("writeback", 0), ("writethrough", FUA), ("unsafe", 0)] {
+            let disk = Disk::new(1 << 20);
+            let log = Log(disk.path().with_extension("log"));
+            let block = disk.block(&format!(",sync={sync},log={}", log.0.display()));
+            let ran: Ran = command("disk", way, &block).args(["--", "write", "3", "7"]).output().unwrap().into();
+            assert_eq!(ran.out, "Ok(())\n", "{way:?} {sync}: {ran:?}");
+            let log = std::fs::read(&log.0).unwrap();
+            let entry = log[512..].first_chunk::<24>().unwrap();
+            let numbers: Vec<u64> =
+                entry.chunks(8).map(|word| u64::from_le_bytes(*word.first_chunk().unwrap())).collect();
+            assert_eq!(numbers, [3, 1, flags], "{way:?} {sync}: the sector, how many, what it was worth");
+        }
+    }
+}

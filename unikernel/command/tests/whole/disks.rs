@@ -1,7 +1,7 @@
 //! Guests and their disks.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::support::{Disk, Ran, command, run_disk, unikernel, ways};
 
@@ -44,6 +44,19 @@ fn what_the_host_cannot_read_is_a_status() {
         std::fs::File::options().write(true).open(disk.path()).unwrap().set_len(4096).unwrap();
         assert_eq!(out.next().unwrap().unwrap(), "Io, and then Ok(())", "{way:?}");
         assert!(child.wait().unwrap().success(), "{way:?}");
+    }
+}
+
+/// So does one for whom there is no room, or whom the host allows no such file.
+#[test]
+fn what_has_no_room_on_the_host_is_a_status() {
+    for way in ways() {
+        let disk = Disk::new(1 << 20);
+        let run = command("disk", way, &disk.block(""));
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -f 64 && exec \"$@\"", "sh"]).arg(run.get_program()).args(run.get_args());
+        let ran: Ran = limited.args(["--", "write", "2000", "7"]).output().unwrap().into();
+        assert_eq!((ran.code, &*ran.out), (Some(0), "Err(NoSpace)\n"), "{way:?}: {ran:?}");
     }
 }
 
