@@ -1,13 +1,13 @@
 //! Disks, from the host.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
-use unikernel_files::{Disk, DiskError, Files, Geometry};
+use unikernel_files::{Disk, DiskError, Files, Geometry, LEAST_BYTES};
 use unikernel_monitor::lock;
 
 /// Bytes of a block, as the monitors have it.
@@ -23,12 +23,29 @@ struct Host {
 impl Host {
     fn open(path: &Path, writable: bool) -> anyhow::Result<Self> {
         let opened = OpenOptions::new().read(true).write(writable).open(path);
-        let file = opened.with_context(|| format!("disk {}", path.display()))?;
+        Self::locked(path, opened.with_context(|| format!("disk {}", path.display()))?, writable)
+    }
+
+    /// Of a file that no guest has.
+    fn locked(path: &Path, mut file: File, writable: bool) -> anyhow::Result<Self> {
         if !lock(&file, !writable).with_context(|| format!("disk {}", path.display()))? {
             bail!("disk {} is in use by a guest", path.display());
         }
-        let blocks = file.metadata()?.len() / BLOCK;
-        Ok(Self { file, blocks, writable })
+        let bytes = file.seek(SeekFrom::End(0)).with_context(|| format!("disk {}", path.display()))?;
+        Ok(Self { file, blocks: bytes / BLOCK, writable })
+    }
+
+    /// Makes it so large. What it held is gone.
+    fn resize(&mut self, bytes: u64) -> anyhow::Result<()> {
+        let (there, blocks) = (self.blocks, bytes / BLOCK);
+        if self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+            self.file.set_len(blocks * BLOCK)?;
+        } else if blocks > there {
+            bail!("it is a device of {} bytes, and cannot be made larger", there * BLOCK);
+        }
+        self.blocks = blocks;
+        Ok(())
     }
 }
 
@@ -57,17 +74,23 @@ impl Disk for Host {
 }
 
 pub fn make(path: &Path, size: u64, force: bool) -> anyhow::Result<u8> {
+    let cannot = || format!("{} cannot be made", path.display());
+    if size < LEAST_BYTES {
+        bail!("{} cannot be made: {size} bytes are too few for files, which need {LEAST_BYTES} at least", path.display());
+    }
     let mut options = OpenOptions::new();
-    options.write(true).truncate(true).create(true);
-    let file = options.create_new(!force).open(path).map_err(|why| match why.kind() {
-        io::ErrorKind::AlreadyExists => {
-            anyhow::anyhow!("{} exists: --force makes a disk of it, and what it holds is lost", path.display())
-        }
-        _ => anyhow::Error::new(why).context(format!("{} cannot be made", path.display())),
-    })?;
-    let made = file.set_len(size / BLOCK * BLOCK).map_err(anyhow::Error::new);
-    drop(file);
-    let made = made.and_then(|()| Ok(Files::format(Host::open(path, true)?)?));
+    options.read(true).write(true);
+    let (file, is_new) = match options.clone().create_new(true).open(path) {
+        Ok(file) => (file, true),
+        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(anyhow::Error::new(why).context(cannot())),
+        Err(_) if force => (options.open(path).with_context(cannot)?, false),
+        Err(_) => bail!("{} exists: --force makes a disk of it, and what it holds is lost", path.display()),
+    };
+    // What it holds is lost only where it is nobody's, and no half of a disk is left where there was nothing.
+    let made = Host::locked(path, file, true).and_then(|mut host| {
+        host.resize(size)?;
+        Ok(Files::format(host)?)
+    });
     match made {
         Ok(files) => {
             let space = files.space();
@@ -75,9 +98,10 @@ pub fn make(path: &Path, size: u64, force: bool) -> anyhow::Result<u8> {
             Ok(0)
         }
         Err(why) => {
-            // Half a disk is of no use.
-            let _ = std::fs::remove_file(path);
-            Err(why.context(format!("{} cannot be made", path.display())))
+            if is_new {
+                let _ = std::fs::remove_file(path);
+            }
+            Err(why.context(cannot()))
         }
     }
 }

@@ -14,6 +14,8 @@ const MAGIC: [u8; 8] = *b"KZFILES\n";
 const VERSION: u32 = 1;
 /// A device smaller than this has no room for two areas and anything else.
 const FEWEST_PAGES: u64 = 64;
+/// The same in bytes.
+pub const LEAST_BYTES: u64 = FEWEST_PAGES * PAGE as u64;
 /// What is read and written of a superblock.
 pub(crate) const SUPERBLOCK: usize = 64;
 
@@ -33,7 +35,7 @@ impl Layout {
         }
         let pages = pages_of(geometry);
         if pages < FEWEST_PAGES {
-            return Err(Error::TooSmall { needed: FEWEST_PAGES * PAGE as u64 });
+            return Err(Error::TooSmall { needed: LEAST_BYTES });
         }
         Ok(Self { pages, area: (pages / 128).clamp(16, 16384), block_size: geometry.block_size })
     }

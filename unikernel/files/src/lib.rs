@@ -69,5 +69,5 @@ pub use check::{Report, check};
 pub use disk::{Disk, DiskError, Geometry};
 pub use error::Error;
 pub use files::{File, Files, Space};
-pub use layout::PAGE;
+pub use layout::{LEAST_BYTES, PAGE};
 pub use memory::Memory;

@@ -99,6 +99,29 @@ fn what_is_wrong_with_a_disk_is_said() {
     assert!(said(&large.block("")).contains("is in use by another guest"));
 }
 
+/// What a disk holds is lost when it is made anew, and for no other reason.
+#[test]
+fn a_disk_that_cannot_be_made_anew_is_as_it_was() {
+    let disk = Disk::new(1 << 20);
+    std::fs::write(disk.path(), [7; 1 << 20]).unwrap();
+    let made = |more: &[&str]| {
+        let ran: Ran = unikernel().arg("mkdisk").arg(disk.path()).args(more).output().unwrap().into();
+        let is_same = std::fs::read(disk.path()).unwrap() == [7; 1 << 20];
+        (ran.code, is_same, ran.error)
+    };
+    let refused = |more: &[&str], why: &str| {
+        let (code, is_same, said) = made(more);
+        assert!(code == Some(125) && is_same && said.contains(why), "{more:?}: {code:?} {is_same} {said}");
+    };
+    refused(&["--size", "1M"], "--force makes a disk of it");
+    refused(&["--size", "200K", "--force"], "204800 bytes are too few");
+    let guest = std::fs::File::open(disk.path()).unwrap();
+    guest.lock().unwrap();
+    refused(&["--size", "1M", "--force"], "is in use by a guest");
+    drop(guest);
+    assert_eq!(made(&["--size", "1M", "--force"]).0, Some(0));
+}
+
 /// While both sides look, requests leave the guest for nothing; a call each is left for.
 #[test]
 fn a_request_in_a_polled_ring_takes_no_exit() {
