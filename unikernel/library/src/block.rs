@@ -141,7 +141,16 @@ impl BlockDevice {
         if self.is_read_only() {
             return Err(Status::ReadOnly);
         }
+        self.alive()?;
         self.count(Counts { writes: 1, bytes_written: from.len() as u64, ..Counts::default() });
+        let done = self.write_pieces(op, block, from);
+        if op == Op::WriteDurable && matches!(done, Err(Status::Io | Status::Failed)) {
+            return self.fail();
+        }
+        done
+    }
+
+    fn write_pieces(&mut self, op: Op, block: u64, from: &[u8]) -> Result<(), Status> {
         if self.takes(from.as_ptr()) {
             let most = self.device.most_bytes as usize;
             return from.chunks(most).enumerate().try_for_each(|(n, piece)| {
@@ -172,8 +181,19 @@ impl BlockDevice {
     /// # Errors
     /// What became of it instead. Then nobody knows what the device holds, and every later write and flush fails.
     pub fn flush(&mut self) -> Result<(), Status> {
+        self.alive()?;
         self.count(Counts { flushes: 1, ..Counts::default() });
-        system::flush(&self.device)
+        system::flush(&self.device).or_else(|_| self.fail())
+    }
+
+    /// Linux tells of what it could not make durable once, and forgets it then: what is asked later would seem to be in order.
+    fn fail(&self) -> Result<(), Status> {
+        system::fail(self.number);
+        Err(Status::Failed)
+    }
+
+    fn alive(&self) -> Result<(), Status> {
+        if system::has_failed(self.number) { Err(Status::Failed) } else { Ok(()) }
     }
 
     fn check(&self, block: u64, len: usize) -> Result<(), Status> {

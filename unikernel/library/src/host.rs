@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::fd::{FromRawFd as _, IntoRawFd as _};
 use std::os::unix::fs::FileExt as _;
 use std::string::String;
@@ -67,13 +67,13 @@ fn open(name: &str, path: &str) -> io::Result<Device> {
     if !unikernel_abi::manifest::is_name(name.as_bytes()) {
         return Err(io::Error::other("a device is called by 1 to 23 letters, digits, - and _"));
     }
-    let (file, read_only) = match OpenOptions::new().read(true).write(true).open(path) {
+    let (mut file, read_only) = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => (file, 0),
         Err(_) => (File::open(path)?, 1),
     };
     let mut text = [0; 24];
     text[..name.len()].copy_from_slice(name.as_bytes());
-    let blocks = file.metadata()?.len() / u64::from(BLOCK_SIZE);
+    let blocks = file.seek(SeekFrom::End(0))? / u64::from(BLOCK_SIZE);
     // It is open as long as the program runs.
     let handle = file.into_raw_fd() as u32;
     Ok(Device {
@@ -91,20 +91,33 @@ fn open(name: &str, path: &str) -> io::Result<Device> {
     })
 }
 
-fn taken() -> std::sync::MutexGuard<'static, HashSet<usize>> {
-    static TAKEN: OnceLock<Mutex<HashSet<usize>>> = OnceLock::new();
-    TAKEN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+/// Numbers of devices.
+type Numbers = OnceLock<Mutex<HashSet<usize>>>;
+static TAKEN: Numbers = OnceLock::new();
+static FAILED: Numbers = OnceLock::new();
+
+fn these(numbers: &'static Numbers) -> std::sync::MutexGuard<'static, HashSet<usize>> {
+    numbers.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Nobody else wants to know.
 pub fn count(_: usize, _: Counts) {}
 
 pub fn take(number: usize) -> bool {
-    taken().insert(number)
+    these(&TAKEN).insert(number)
 }
 
 pub fn give_back(number: usize) {
-    taken().remove(&number);
+    these(&TAKEN).remove(&number);
+}
+
+/// Nothing is written to a device any more.
+pub fn fail(number: usize) {
+    these(&FAILED).insert(number);
+}
+
+pub fn has_failed(number: usize) -> bool {
+    these(&FAILED).contains(&number)
 }
 
 /// The file of a device, which stays open.

@@ -76,8 +76,8 @@ impl Uring {
         let ring = IoUring::builder().setup_r_disabled().build(DEPTH)?;
         let submitter = ring.submitter();
         submitter.register_files(&[disk.file().as_raw_fd(), disk.durable().as_raw_fd()])?;
-        // It keeps the guest's memory from being looked up with each request, where the disk reads and writes it by itself; the most that a process may keep so can be
-        // less than that.
+        // It keeps the guest's memory from being looked up with each request, where the disk reads and writes it by itself; the most that a
+        // process may keep so can be less than that.
         let registered = disk.is_direct() && memory.len() <= MOST_REGISTERED && {
             let all = libc::iovec { iov_base: memory.host() as *mut libc::c_void, iov_len: memory.len() as usize };
             // SAFETY: the memory is mapped longer than the ring works.

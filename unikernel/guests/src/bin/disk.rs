@@ -30,6 +30,13 @@ fn main() -> ExitCode {
         "write" => println!("{:?}", disk.write(number(&arguments, 1), &[number(&arguments, 2) as u8; 512])),
         "until" => until(&mut disk),
         "flush" => println!("{:?}", disk.flush()),
+        "failing" => {
+            let failed = disk.flush();
+            drop(disk);
+            let Ok(mut disk) = BlockDevice::open("data") else { return ExitCode::FAILURE };
+            let all = [failed, disk.flush(), disk.write(0, &[7; 512]), disk.write_durable(0, &[7; 512])];
+            println!("{all:?}, {:?}", disk.read(0, &mut [0; 512]));
+        }
         "files" => return files(disk, &arguments),
         "twice" => println!("{}", BlockDevice::open("data").is_err()),
         what => {

@@ -24,12 +24,18 @@ struct World {
     boot: Cell<Option<&'static Boot>>,
     /// Devices that have an owner.
     taken: [Cell<bool>; MOST_DEVICES],
+    /// Devices of which nobody knows what they hold.
+    failed: [Cell<bool>; MOST_DEVICES],
 }
 
 // SAFETY: there is one thread, and nothing interrupts it.
 unsafe impl Sync for World {}
 
-static WORLD: World = World { boot: Cell::new(None), taken: [const { Cell::new(false) }; MOST_DEVICES] };
+static WORLD: World = World {
+    boot: Cell::new(None),
+    taken: [const { Cell::new(false) }; MOST_DEVICES],
+    failed: [const { Cell::new(false) }; MOST_DEVICES],
+};
 
 fn boot() -> Option<&'static Boot> {
     WORLD.boot.get()
@@ -87,6 +93,17 @@ pub fn give_back(number: usize) {
     if let Some(taken) = WORLD.taken.get(number) {
         taken.set(false);
     }
+}
+
+/// Nothing is written to a device any more.
+pub fn fail(number: usize) {
+    if let Some(failed) = WORLD.failed.get(number) {
+        failed.set(true);
+    }
+}
+
+pub fn has_failed(number: usize) -> bool {
+    WORLD.failed.get(number).is_some_and(Cell::get)
 }
 
 pub fn console_write(stream: Stream, text: &[u8]) {

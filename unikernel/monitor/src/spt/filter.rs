@@ -7,8 +7,8 @@ use unikernel_abi::{Device, Durability};
 
 use crate::bpf::*;
 
-/// The filter of a guest with these devices, or with these two events: one to be told and one to be waited for. What it does not let through is not done: the process is told by a signal, whose handler
-/// ends it.
+/// The filter of a guest with these devices, or with these two events: one to be told and one to be waited for. What it does not let through
+/// is not done: the process is told by a signal, whose handler ends it.
 pub(super) fn of(devices: &[Device], events: Option<(u32, u32)>) -> Vec<Instruction> {
     let mut asm = Assembler::default();
     let (allow, refuse, kill) = (asm.label(), asm.label(), asm.label());

@@ -25,15 +25,8 @@ const MOST: u64 = 4 << 20;
 
 type Block = VirtIOBlk<Memory, SomeTransport<'static>>;
 
-/// A device at work.
-struct Driver {
-    block: Block,
-    /// A flush has failed: nobody knows what it holds.
-    failed: bool,
-}
-
 /// All of them.
-struct Drivers(RefCell<Vec<Driver>>);
+struct Drivers(RefCell<Vec<Block>>);
 
 // SAFETY: there is one thread, and nothing interrupts it.
 unsafe impl Sync for Drivers {}
@@ -155,7 +148,7 @@ pub fn find(in_memory: &[(u64, u64)], never_flushed: &[String]) -> Range {
             rings: 0,
             poll_ns: 0,
         };
-        drivers.push(Driver { block, failed: false });
+        drivers.push(block);
         match left.iter().position(|name| *name == of_machine) {
             Some(n) => {
                 let name = left.remove(n);
@@ -182,7 +175,7 @@ pub fn find(in_memory: &[(u64, u64)], never_flushed: &[String]) -> Range {
 fn ask(device: &Device, what: impl FnOnce(&mut Block) -> virtio_drivers::Result) -> Result<(), Status> {
     let mut drivers = DRIVERS.0.borrow_mut();
     let driver = drivers.get_mut(device.handle as usize).ok_or(Status::Invalid)?;
-    what(&mut driver.block).map_err(status)
+    what(driver).map_err(status)
 }
 
 pub fn read(device: &Device, block: u64, into: &mut [u8]) -> Result<(), Status> {
@@ -191,28 +184,15 @@ pub fn read(device: &Device, block: u64, into: &mut [u8]) -> Result<(), Status> 
 
 /// What is durable when it returns is written, and flushed then: the standard has no such writes.
 pub fn write(device: &Device, durable: bool, block: u64, from: &[u8]) -> Result<(), Status> {
-    alive(device)?;
     ask(device, |disk| disk.write_blocks(block as usize, from))?;
     if durable { flush(device) } else { Ok(()) }
 }
 
 pub fn flush(device: &Device) -> Result<(), Status> {
-    alive(device)?;
     if Durability::of(device.durability) != Some(Durability::Writeback) {
         return Ok(());
     }
-    ask(device, Block::flush).map_err(|_| {
-        if let Some(driver) = DRIVERS.0.borrow_mut().get_mut(device.handle as usize) {
-            driver.failed = true;
-        }
-        Status::Failed
-    })
-}
-
-fn alive(device: &Device) -> Result<(), Status> {
-    let drivers = DRIVERS.0.borrow();
-    let failed = drivers.get(device.handle as usize).is_none_or(|driver| driver.failed);
-    if failed { Err(Status::Failed) } else { Ok(()) }
+    ask(device, Block::flush)
 }
 
 fn status(why: virtio_drivers::Error) -> Status {
