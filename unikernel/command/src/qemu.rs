@@ -1,8 +1,9 @@
 //! Runs a unikernel in a machine of QEMU's: as a whole machine that is emulated, or runs on KVM, with virtio devices.
 
 use std::fs::File;
-use std::io::{self, PipeReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, RawFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -16,9 +17,10 @@ use unikernel_monitor::{Disk, Durability, Guest, Outcome};
 use crate::cli::{Accelerator, Engine, Machine, RunOptions};
 
 const QEMU: &str = "qemu-system-x86_64";
-/// Descriptors of the child: where what is no result goes, and where the exit code does.
+/// Descriptors of the child: where what is no result goes, where the exit code does, and by which QEMU tells of the machine.
 const ERRORS: RawFd = 3;
 const CODE: RawFd = 4;
+const EVENTS: RawFd = 5;
 /// What a device can be called there.
 const LONGEST_NAME: usize = 20;
 
@@ -31,6 +33,7 @@ pub fn run(options: &RunOptions, guest: &Guest) -> anyhow::Result<Outcome> {
     // QEMU counts memory in whole MiB.
     let memory = options.mem.div_ceil(1 << 20);
     let (mut told, code) = io::pipe().context("no pipe could be had")?;
+    let (events, events_there) = UnixStream::pair().context("no socket could be had")?;
     let mut command = Command::new(QEMU);
     command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-m", &format!("{memory}M")]);
     command.args(["-M", machine(options.machine)]);
@@ -45,6 +48,7 @@ pub fn run(options: &RunOptions, guest: &Guest) -> anyhow::Result<Outcome> {
     command.args(["-chardev", "file,id=code,path=/dev/fdset/2,append=on"]);
     command.args(["-device", "isa-debugcon,iobase=0xea,readback=0xea,chardev=code"]);
     command.args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
+    command.args(["-chardev", &format!("socket,id=events,fd={EVENTS}"), "-mon", "chardev=events,mode=control"]);
     for (n, disk) in disks.iter().enumerate() {
         if let Some(log) = disk.log() {
             File::create_new(log).with_context(|| format!("the log {}", log.display()))?;
@@ -55,12 +59,25 @@ pub fn run(options: &RunOptions, guest: &Guest) -> anyhow::Result<Outcome> {
         command.args(["-device", &format!("{kind},drive=disk{n},serial={},write-cache={cache}", disk.name())]);
     }
     command.stdin(Stdio::null());
-    let mut child = start(command, code.as_raw_fd()).with_context(|| {
+    let mut child = start(command, code.as_raw_fd(), events_there.as_raw_fd()).with_context(|| {
         format!("{QEMU} could not be started (Debian has it in qemu-system-x86); spt and hvt need none")
     })?;
-    drop(code);
+    drop((code, events_there));
+    let process = child.id() as libc::pid_t;
+    let watching = std::thread::spawn(move || {
+        let has_stopped = stops(events);
+        if has_stopped {
+            // SAFETY: the call takes two numbers, and the child is not waited for before this thread has ended.
+            unsafe { libc::kill(process, libc::SIGKILL) };
+        }
+        has_stopped
+    });
     let code = last(&mut told)?;
+    let has_stopped = watching.join().unwrap_or_default();
     let status = child.wait().context("QEMU could not be waited for")?;
+    if has_stopped {
+        bail!("QEMU stopped the machine, whose processor could not go on; --accel tcg emulates it");
+    }
     match (code, status.signal()) {
         (Some(code), _) => Ok(Outcome::Exited(code)),
         (None, Some(signal)) => Ok(Outcome::Killed { signal }),
@@ -116,19 +133,31 @@ fn is_device(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.file_type().is_block_device())
 }
 
-/// Starts it with its two descriptors; whoever ends this program ends it.
-fn start(mut command: Command, code: RawFd) -> io::Result<Child> {
+/// Reads what QEMU tells of the machine until that ends. True if it stands still: QEMU would wait for somebody to look at it.
+fn stops(mut events: UnixStream) -> bool {
+    // It tells of nothing before it is asked something.
+    if events.write_all(b"{\"execute\": \"qmp_capabilities\"}\n").is_err() {
+        return false;
+    }
+    let lines = BufReader::new(events).lines().map_while(Result::ok);
+    let mut told = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok());
+    told.any(|told| told["event"] == "STOP")
+}
+
+/// Starts it with its descriptors; whoever ends this program ends it.
+fn start(mut command: Command, code: RawFd, events: RawFd) -> io::Result<Child> {
     let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
         command.pre_exec(move || {
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
-            // Neither of the two is in the way of the other: the first goes to where the second may be.
-            let code = libc::fcntl(code, libc::F_DUPFD, CODE + 1);
-            check(code)?;
+            // None of them is in the way of another: they go to where all may be from beyond that.
+            let beyond = [code, events].map(|descriptor| libc::fcntl(descriptor, libc::F_DUPFD, EVENTS + 1));
+            beyond.iter().try_for_each(|descriptor| check(*descriptor))?;
             check(libc::dup2(libc::STDERR_FILENO, ERRORS))?;
-            check(libc::dup2(code, CODE))?;
-            check(libc::close(code))
+            check(libc::dup2(beyond[0], CODE))?;
+            check(libc::dup2(beyond[1], EVENTS))?;
+            beyond.iter().try_for_each(|descriptor| check(libc::close(*descriptor)))
         });
     }
     command.spawn()

@@ -37,6 +37,17 @@ fn a_guest_is_told_what_it_is_and_its_end_is_heard() {
     }
 }
 
+/// KVM that is made of software stops at an instruction that it does not know, and QEMU waits for somebody to look at it then.
+#[test]
+fn on_kvm_it_runs_or_that_it_cannot_is_said() {
+    let has_kvm = std::fs::File::options().read(true).write(true).open("/dev/kvm").is_ok();
+    for machine in machines().iter().filter(|_| has_kvm) {
+        let ran = run("plain", machine, &["--accel", "kvm"], &["exit", "9"]);
+        let is_told = ran.code == Some(125) && ran.error.contains("QEMU stopped the machine");
+        assert!(ran.code == Some(9) || is_told, "{machine}: {ran:?}");
+    }
+}
+
 #[test]
 fn it_has_time_memory_and_numbers() {
     for machine in machines() {
