@@ -246,7 +246,10 @@ fn build(cargo: &Path, source: &Path, target: &Path) {
     program.args(["build", "--offline", "--package", "kizami"]);
     let mut probe = Command::new("sh");
     probe.arg(source.join("lab/probes/linux/build")).arg(target.join("debug")).arg("--offline");
-    // How fast it is does not matter here, and to optimise it takes longer than all the rest.
+    // How fast it is does not matter here, nor where its lines are, and to optimise it takes longer than all the rest.
+    for what in ["debug=false", "package.kizami-recording.opt-level=0"] {
+        program.arg("--config").arg(format!("profile.dev.{what}"));
+    }
     for package in ["kizami-workloads", "kizami-probe"] {
         probe.arg("--config").arg(format!("profile.static.package.{package}.opt-level=0"));
     }

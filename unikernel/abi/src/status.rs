@@ -40,6 +40,19 @@ impl Status {
     pub fn of(number: u32) -> Self {
         Self::ALL.into_iter().find(|status| *status as u32 == number).unwrap_or(Self::Io)
     }
+
+    /// What an error of Linux means, by its number; 0 where there is none.
+    pub fn of_linux(error: i32) -> Self {
+        match error {
+            // ENOSPC, EDQUOT, EFBIG
+            28 | 122 | 27 => Self::NoSpace,
+            // EBADF, EROFS, EPERM, EACCES
+            9 | 30 | 1 | 13 => Self::ReadOnly,
+            // EINVAL, EFAULT
+            22 | 14 => Self::Invalid,
+            _ => Self::Io,
+        }
+    }
 }
 
 impl fmt::Display for Status {

@@ -127,23 +127,18 @@ fn file(device: &Device) -> std::mem::ManuallyDrop<File> {
 }
 
 pub fn read(device: &Device, block: u64, into: &mut [u8]) -> Result<(), Status> {
-    file(device).read_exact_at(into, block * u64::from(BLOCK_SIZE)).map_err(|why| status(&why))
+    file(device).read_exact_at(into, block * u64::from(BLOCK_SIZE)).map_err(status)
 }
 
 pub fn write(device: &Device, op: Op, block: u64, from: &[u8]) -> Result<(), Status> {
-    file(device).write_all_at(from, block * u64::from(BLOCK_SIZE)).map_err(|why| status(&why))?;
+    file(device).write_all_at(from, block * u64::from(BLOCK_SIZE)).map_err(status)?;
     if op == Op::WriteDurable { flush(device) } else { Ok(()) }
 }
 
 pub fn flush(device: &Device) -> Result<(), Status> {
-    file(device).sync_data().map_err(|why| status(&why))
+    file(device).sync_data().map_err(status)
 }
 
-fn status(why: &io::Error) -> Status {
-    match why.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Status::NoSpace,
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Status::ReadOnly,
-        io::ErrorKind::InvalidInput => Status::Invalid,
-        _ => Status::Io,
-    }
+fn status(why: io::Error) -> Status {
+    Status::of_linux(why.raw_os_error().unwrap_or_default())
 }

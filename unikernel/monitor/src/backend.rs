@@ -202,7 +202,7 @@ impl<'a> Backend<'a> {
     fn status_of(&mut self, op: Op, done: io::Result<()>) -> Status {
         let Err(why) = done else { return Status::Ok };
         self.statistics.refused += 1;
-        let status = status(&why);
+        let status = Status::of_linux(why.raw_os_error().unwrap_or_default());
         // What could not be made durable is as unknown as after a flush that failed.
         self.failed |= op == Op::Flush || (op == Op::WriteDurable && status == Status::Io);
         if self.failed && op != Op::Read { Status::Failed } else { status }
@@ -217,12 +217,4 @@ fn each(offset: u64, data: &[Buffer], what: impl Fn(Buffer, u64) -> io::Result<(
         offset += part.len() as u64;
     }
     Ok(())
-}
-
-pub(crate) fn status(why: &io::Error) -> Status {
-    match why.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Status::NoSpace,
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => Status::ReadOnly,
-        _ => Status::Io,
-    }
 }

@@ -83,7 +83,7 @@ pub fn read(device: &Device, block: u64, into: &mut [u8]) -> Result<(), Status> 
             // The file has been cut.
             0 => return Err(Status::Io),
             why if why == -EINTR => {}
-            why => return Err(status(why)),
+            why => return Err(Status::of_linux(-why as i32)),
         }
     }
     Ok(())
@@ -99,7 +99,7 @@ pub fn write(device: &Device, op: Op, block: u64, from: &[u8]) -> Result<(), Sta
             written @ 1.. => done += written as usize,
             0 => return Err(Status::Io),
             why if why == -EINTR => {}
-            why => return Err(status(why)),
+            why => return Err(Status::of_linux(-why as i32)),
         }
     }
     Ok(())
@@ -112,7 +112,7 @@ pub fn flush(device: &Device) -> Result<(), Status> {
     }
     match call(FDATASYNC, [u64::from(device.handle), 0, 0, 0, 0, 0]) {
         0.. => Ok(()),
-        why => Err(status(why)),
+        why => Err(Status::of_linux(-why as i32)),
     }
 }
 
@@ -126,17 +126,4 @@ pub fn tell(event: u32) {
 pub fn wait(event: u32) {
     let mut count = 0u64;
     call(READ, [u64::from(event), &raw mut count as u64, 8, 0, 0, 0]);
-}
-
-/// What an error of Linux means.
-fn status(error: i64) -> Status {
-    match -error {
-        // ENOSPC, EDQUOT, EFBIG
-        28 | 122 | 27 => Status::NoSpace,
-        // EBADF, EROFS, EPERM
-        9 | 30 | 1 => Status::ReadOnly,
-        // EINVAL, EFAULT
-        22 | 14 => Status::Invalid,
-        _ => Status::Io,
-    }
 }
