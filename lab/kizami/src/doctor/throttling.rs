@@ -22,6 +22,8 @@ use super::listening::switches;
 
 /// No measurement takes longer, however long a period of the machine is.
 const LONGEST: Duration = Duration::from_secs(4);
+/// So often it is measured at most.
+const MOST_TIMES: usize = 4;
 /// The kernel's own period, where it does not tell it.
 const PERIOD: Duration = Duration::from_secs(1);
 /// The priority of the busy thread: above what is usual, and below what the kernel's own threads have.
@@ -57,6 +59,11 @@ impl Stops {
         (runtime + step / 2) / step * step
     }
 
+    /// Whether that is what it was said to have. Other threads of the machine have their share too.
+    fn is(&self, said: u64) -> bool {
+        said.abs_diff(self.runtime()) <= self.period / 50
+    }
+
     pub fn words(&self) -> String {
         let ms = |ns: u64| match ns {
             0..1_000_000_000 => format!("{:.0} ms", ns as f64 / 1e6),
@@ -76,11 +83,41 @@ impl Stops {
     }
 }
 
-/// Keeps one processor busy for two periods with a real-time thread. `stop` ends it early.
+/// What a busy real-time thread meets. Whatever else the machine does can only add to what the kernel stops it for: where it had less than the
+/// files say, that is measured again, until it had the same twice, and what it was stopped for least counts. `stop` ends it early.
 ///
 /// # Errors
 /// A sentence that says why it was not measured.
 pub fn measure(root: &Root, stop: &AtomicBool) -> Result<Stops, String> {
+    let said = allowed(root).map(|(runtime, _)| runtime);
+    agreed(said, || once(root, stop), || stop.load(Ordering::Relaxed))
+}
+
+fn agreed(
+    said: Option<u64>,
+    mut once: impl FnMut() -> Result<Stops, String>,
+    is_over: impl Fn() -> bool,
+) -> Result<Stops, String> {
+    let mut met = once()?;
+    for _ in 1..MOST_TIMES {
+        let said = said.unwrap_or(met.period);
+        if met.is(said) || met.runtime() > said || is_over() {
+            break;
+        }
+        let again = once()?;
+        let is_same = met.runtime().abs_diff(again.runtime()) <= met.period / 100;
+        if again.runtime() > met.runtime() {
+            met = again;
+        }
+        if is_same {
+            break;
+        }
+    }
+    Ok(met)
+}
+
+/// Keeps one processor busy for two periods with a real-time thread.
+fn once(root: &Root, stop: &AtomicBool) -> Result<Stops, String> {
     if !root.is_machine() {
         return Err("a recorded tree does not tell it".into());
     }
@@ -240,8 +277,7 @@ pub fn in_force(read: Effective, asked: bool, measured: &Result<Stops, String>, 
         Ok(ns) => ns.min(stops.period),
         Err(_) => stops.period,
     };
-    // Other threads of the machine have their share too.
-    if said.abs_diff(stops.runtime()) <= stops.period / 50 {
+    if stops.is(said) {
         return read;
     }
     let value = if stops.times == 0 { "off".to_owned() } else { Quantity::Time.write(stops.runtime()) };
@@ -249,4 +285,38 @@ pub fn in_force(read: Effective, asked: bool, measured: &Result<Stops, String>, 
     let by = by.map_or_else(String::new, |by| format!(", most likely by {by}"));
     let why = format!("the file reads back as {}, and yet {}{by}", read.value, stops.words());
     Effective { value, as_requested: !asked, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_machine_does_besides_is_not_taken_for_the_kernels_limit() {
+        let met = |hundredths: u64| Stops {
+            cpu: 1,
+            priority: 80,
+            period: 1_000_000_000,
+            watched: 2_000_000_000,
+            stopped: (100 - hundredths) * 20_000_000,
+            longest: 50_000_000,
+            times: 2,
+        };
+        let agreed = |said: u64, all: &[u64]| {
+            let mut left = all.iter();
+            let found =
+                agreed(Some(said * 10_000_000), || left.next().map(|had| met(*had)).ok_or("no more".into()), || false);
+            (found.map(|stops| stops.runtime() / 10_000_000), left.len())
+        };
+        assert_eq!(agreed(96, &[95, 50]), (Ok(95), 1));
+        // Something else had the processor.
+        assert_eq!(agreed(96, &[93, 95, 50]), (Ok(95), 1));
+        assert_eq!(agreed(96, &[80, 93, 96, 50]), (Ok(96), 1));
+        // The kernel's own, which it is each time.
+        assert_eq!(agreed(100, &[95, 95, 50]), (Ok(95), 1));
+        assert_eq!(agreed(100, &[90, 95, 94, 50]), (Ok(95), 1));
+        assert_eq!(agreed(100, &[70, 80, 90, 60, 50]), (Ok(90), 1));
+        // More than the file says has no other cause.
+        assert_eq!(agreed(50, &[100, 100]), (Ok(100), 1));
+    }
 }

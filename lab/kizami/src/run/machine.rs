@@ -34,7 +34,7 @@ impl<'a> MachineSettings<'a> {
         let real_time = matches!(policy, Some(Ok(Policy::Fifo(_) | Policy::Rr(_))));
         let mut effective = self.guard.change(&settings);
         for (_, read) in effective.iter_mut().filter(|(name, _)| name == RT_RUNTIME) {
-            // Two seconds, where somebody relies on what the file says.
+            // Two seconds or more, where somebody relies on what the file says.
             if (asked && read.as_requested) || (real_time && read.value == "off") {
                 let root = self.root;
                 let met = self.throttling.entry(read.value.clone());
