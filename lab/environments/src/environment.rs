@@ -111,6 +111,11 @@ pub trait Environment: Sync {
         self.starting()
     }
 
+    /// Seconds that work takes in it beyond those that it takes as a process of this machine, about.
+    fn beyond(&self, _: &Params, _: &Settings) -> f64 {
+        0.0
+    }
+
     /// Programs that take part, with their versions.
     fn versions(&self) -> Vec<(String, String)>;
 
@@ -211,7 +216,7 @@ impl Job {
     pub fn seconds(&self) -> f64 {
         let environment = self.environment;
         let start = if self.starts_anew() { environment.booting() } else { environment.starting() };
-        (self.workload().seconds)(&self.params) + start
+        (self.workload().seconds)(&self.params) + environment.beyond(&self.params, &self.settings) + start
     }
 
     /// Seconds that its first trial takes beyond that, and which jobs have that in common: those that run in the same.

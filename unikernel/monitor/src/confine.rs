@@ -41,6 +41,7 @@ impl Work<'_> {
         let written = || files.iter().chain(&logs).copied();
         let mut rules = vec![
             Rule::any(libc::SYS_futex),
+            Rule::any(libc::SYS_sched_yield),
             Rule::only(libc::SYS_pread64, 0, files.iter().copied()),
             Rule::only(libc::SYS_pwrite64, 0, written()),
             Rule::only(libc::SYS_fdatasync, 0, files.iter().copied()),

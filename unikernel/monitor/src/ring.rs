@@ -93,7 +93,8 @@ impl<'a> Server<'a> {
             if did {
                 idle = Instant::now();
             } else if idle.elapsed() < self.poll {
-                std::hint::spin_loop();
+                // The guest may have been put on this very processor, and would stand still until the monitor sleeps.
+                std::thread::yield_now();
             } else {
                 if self.queues.iter_mut().all(Queue::may_sleep) {
                     self.doorbell.wait();
