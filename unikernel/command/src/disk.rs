@@ -76,7 +76,10 @@ impl Disk for Host {
 pub fn make(path: &Path, size: u64, force: bool) -> anyhow::Result<u8> {
     let cannot = || format!("{} cannot be made", path.display());
     if size < LEAST_BYTES {
-        bail!("{} cannot be made: {size} bytes are too few for files, which need {LEAST_BYTES} at least", path.display());
+        bail!(
+            "{} cannot be made: {size} bytes are too few for files, which need {LEAST_BYTES} at least",
+            path.display()
+        );
     }
     let mut options = OpenOptions::new();
     options.read(true).write(true);

@@ -52,7 +52,8 @@ fn a_flush_of_the_guest_is_one_of_the_host_where_that_is_promised_and_none_elsew
 /// through what strace makes of a call: there it is the library that knows, which unikernel/guests/tests/linux.rs tests.
 #[test]
 fn after_a_failed_flush_nothing_is_written_any_more() {
-    for way in ways().filter(|(monitor, interface)| *interface == "rings" || (*monitor, *interface) == ("hvt", "calls")) {
+    for way in ways().filter(|(monitor, interface)| *interface == "rings" || (*monitor, *interface) == ("hvt", "calls"))
+    {
         let disk = Disk::new(1 << 20);
         let mut run = command("disk", way, &disk.block(""));
         run.args(["--", "failing"]);
