@@ -13,7 +13,7 @@ use crate::mount;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub files: usize,
-    /// Bytes in files.
+    /// Bytes in files, those that were never written, and lie nowhere, among them.
     pub bytes: u64,
     /// Bytes that are free.
     pub free: u64,
@@ -44,7 +44,7 @@ pub fn check(disk: &mut dyn Disk) -> Result<Report, Error> {
     }
     Ok(Report {
         files: found.table.files().count(),
-        bytes: found.table.files().map(|file| file.size).sum(),
+        bytes: found.table.files().fold(0, |all, file| all.saturating_add(file.size)),
         free: found.room.free() * PAGE as u64,
         pieces: found.table.files().map(|file| file.pages.count()).sum(),
         generation: found.superblock.generation,

@@ -111,6 +111,10 @@ impl<D: Disk> Files<D> {
             snapshot_bytes: snapshot.len() as u64,
             snapshot_crc: crc::of(&[&snapshot]),
         };
+        // Only of a device that was not written by us: more is refused before it is done.
+        if snapshot.len() > layout.area_bytes() {
+            return Err(Error::NoRoomForNames);
+        }
         snapshot.resize(layout.padded(snapshot.len()), 0);
         self.disk.write(layout.block(layout.area_start(generation)), &snapshot)?;
         // From here on the device may hold the new beginning, and what went to the log of the old one would be lost.

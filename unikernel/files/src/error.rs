@@ -26,6 +26,10 @@ pub enum Error {
     NoRoomForNames,
     /// A file has at most 2^44 bytes.
     TooLarge,
+    /// There is no memory for all of a file at once.
+    NoMemory {
+        bytes: u64,
+    },
     /// The device is too small: it needs so many bytes.
     TooSmall {
         needed: u64,
@@ -65,6 +69,9 @@ impl fmt::Display for Error {
                  remove some, or make a larger device",
             ),
             Self::TooLarge => f.write_str("a file has at most 2^44 bytes"),
+            Self::NoMemory { bytes } => {
+                write!(f, "there is no memory for {bytes} bytes at once: read the file in parts")
+            }
             Self::TooSmall { needed } => write!(f, "the device is too small for files: it needs {needed} bytes"),
             Self::BlockSize(size) => write!(f, "blocks of {size} bytes: a power of two from 512 to 4096 is needed"),
             Self::NotFormatted => {

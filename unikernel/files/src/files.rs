@@ -2,7 +2,6 @@
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::disk::{Disk, DiskError};
@@ -12,14 +11,10 @@ use crate::fresh::Fresh;
 use crate::layout::{PAGE, Superblock};
 use crate::mount::{Found, Log};
 use crate::pages::Piece;
-use crate::pending::{Pending, most_bytes};
+use crate::pending::Pending;
 use crate::room::Room;
-use crate::table::{Known, LARGEST, Table};
-
-/// So many pages that are written in part are kept until the rest of them comes, or a sync.
-const MOST_DIRTY: usize = 8;
-/// What is written at once.
-const CHUNK: usize = 512 << 10;
+use crate::table::{Known, Table};
+use crate::write::Dirty;
 
 /// The files of a device.
 #[derive(Debug)]
@@ -28,6 +23,8 @@ pub struct Files<D> {
     pub(crate) superblock: Superblock,
     pub(crate) log: Log,
     pub(crate) table: Table,
+    /// The identity of the next file, if it is free: that of a removed one comes again only when all others had their turn.
+    next_id: u32,
     pub(crate) room: Room,
     /// Pages that the durable state has and the present one has not: free after the next sync.
     pub(crate) freed: Vec<Piece>,
@@ -36,29 +33,21 @@ pub struct Files<D> {
     /// Nobody knows what the device holds.
     pub(crate) failed: bool,
     read_only: bool,
-    dirty: Vec<Dirty>,
+    pub(crate) dirty: Vec<Dirty>,
     /// The page of the device that was last read in part.
-    cached: Option<(u64, Box<[u8; PAGE]>)>,
-}
-
-/// A page of a file that has changed and was not written. A free page is kept for it.
-#[derive(Debug)]
-struct Dirty {
-    id: u32,
-    page: u64,
-    bytes: Box<[u8; PAGE]>,
+    pub(crate) cached: Option<(u64, Box<[u8; PAGE]>)>,
 }
 
 /// A file, until it is removed or the device is mounted again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct File(u32);
+pub struct File(pub(crate) u32);
 
 /// How full a device is, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
     /// For what is in files.
     pub total: u64,
-    /// What can be written now.
+    /// What is free now. A write needs up to two pages more than it has data.
     pub free: u64,
     /// What will be free after the next sync besides.
     pub freed_by_sync: u64,
@@ -71,6 +60,7 @@ impl<D: Disk> Files<D> {
             disk,
             superblock,
             log,
+            next_id: table.last_id().map_or(0, |last| last.wrapping_add(1)),
             table,
             room,
             freed: Vec::new(),
@@ -104,7 +94,8 @@ impl<D: Disk> Files<D> {
             return Err(Error::Exists(name.to_owned()));
         }
         self.room_for_names(Entry::bytes_of_file(name, 0))?;
-        let id = self.table.next_id().ok_or(Error::NoRoomForNames)?;
+        let id = self.table.free_id(self.next_id).ok_or(Error::NoRoomForNames)?;
+        self.next_id = id.wrapping_add(1);
         self.change(Entry::Create { id, name: name.to_owned() })?;
         Ok(File(id))
     }
@@ -175,10 +166,13 @@ impl<D: Disk> Files<D> {
     /// All of a file.
     ///
     /// # Errors
-    /// If it was removed, or the device cannot be read.
+    /// If it was removed, there is no memory for all of it, or the device cannot be read.
     pub fn read(&mut self, file: File) -> Result<Vec<u8>, Error> {
-        let size = usize::try_from(self.size(file)?).map_err(|_| Error::TooLarge)?;
-        let mut out = vec![0; size];
+        let bytes = self.size(file)?;
+        let size = usize::try_from(bytes).map_err(|_| Error::NoMemory { bytes })?;
+        let mut out = Vec::new();
+        out.try_reserve_exact(size).map_err(|_| Error::NoMemory { bytes })?;
+        out.resize(size, 0);
         self.read_at(file, 0, &mut out)?;
         Ok(out)
     }
@@ -223,7 +217,7 @@ impl<D: Disk> Files<D> {
     }
 
     /// A page of the device.
-    fn page(&mut self, at: u64) -> Result<&[u8; PAGE], DiskError> {
+    pub(crate) fn page(&mut self, at: u64) -> Result<&[u8; PAGE], DiskError> {
         let block = self.superblock.layout.block(at);
         if self.cached.as_ref().is_none_or(|(cached, _)| *cached != at) {
             let (_, mut bytes) = self.cached.take().unwrap_or_else(|| (0, Box::new([0; PAGE])));
@@ -231,81 +225,6 @@ impl<D: Disk> Files<D> {
             self.cached = Some((at, bytes));
         }
         self.cached.as_ref().map(|(_, bytes)| &**bytes).ok_or(DiskError::Io)
-    }
-
-    /// Writes from `offset` on. What lies between the end of the file and `offset` is zeros.
-    ///
-    /// # Errors
-    /// If the device has no room for all of it, nothing is written. If it refuses a write, or has no room for where so many pieces
-    /// lie, a first part may have been written.
-    pub fn write_at(&mut self, file: File, offset: u64, data: &[u8]) -> Result<(), Error> {
-        self.writable()?;
-        let size = self.known(file)?.size;
-        if data.is_empty() {
-            return Ok(());
-        }
-        let end = offset.checked_add(data.len() as u64).filter(|end| *end <= LARGEST).ok_or(Error::TooLarge)?;
-        let (first, last) = (offset / PAGE as u64, (end - 1) / PAGE as u64);
-        // One more for the page at the old end, one for a page of this file that has to make room for another.
-        self.room_for_pages(last - first + 3)?;
-        if offset > size {
-            self.zero_end(file, size)?;
-        }
-        let (mut offset, mut data) = (offset, data);
-        while !data.is_empty() {
-            let (page, within) = place(offset);
-            let now = if within == 0 && data.len() >= PAGE {
-                let now = data.len().min(CHUNK) / PAGE * PAGE;
-                self.room_for_pieces(now / PAGE)?;
-                let pages = page..page + (now / PAGE) as u64;
-                self.dirty.retain(|dirty| dirty.id != file.0 || !pages.contains(&dirty.page));
-                self.write_pages(file.0, page, &data[..now])?;
-                now
-            } else {
-                self.room_for_pieces(1)?;
-                let into = &mut self.dirty_page(file, page)?.bytes[within..];
-                let now = into.len().min(data.len());
-                into[..now].copy_from_slice(&data[..now]);
-                now
-            };
-            (offset, data) = (offset + now as u64, &data[now..]);
-            if offset > self.size(file)? {
-                self.change(Entry::Size { id: file.0, size: offset })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes behind the end of a file.
-    ///
-    /// # Errors
-    /// As [`Files::write_at`].
-    pub fn append(&mut self, file: File, data: &[u8]) -> Result<(), Error> {
-        self.write_at(file, self.size(file)?, data)
-    }
-
-    /// Makes a file so long: what is behind is gone, what was not there is zeros.
-    ///
-    /// # Errors
-    /// If the file was removed, or there is no room for its end.
-    pub fn set_size(&mut self, file: File, size: u64) -> Result<(), Error> {
-        self.writable()?;
-        let before = self.known(file)?.size;
-        if size > LARGEST {
-            return Err(Error::TooLarge);
-        }
-        if size > before {
-            self.room_for_pages(2)?;
-            self.room_for_pieces(1)?;
-            self.zero_end(file, before)?;
-        } else {
-            let (kept, end) = (size.div_ceil(PAGE as u64), self.known(file)?.pages.end());
-            self.dirty.retain(|dirty| dirty.id != file.0 || dirty.page < kept);
-            if end > kept {
-                self.change(Entry::Unmap { id: file.0, page: kept, pages: end - kept })?;
-            }
-        }
-        self.change(Entry::Size { id: file.0, size })
     }
 
     /// The device.
@@ -318,84 +237,8 @@ impl<D: Disk> Files<D> {
         self.disk
     }
 
-    /// What lies behind the end of a file in its last page is zeros from now on.
-    fn zero_end(&mut self, file: File, size: u64) -> Result<(), Error> {
-        let (page, within) = place(size);
-        if within == 0 || self.known(file)?.pages.part(page, 1).at.is_none() && !self.is_dirty(file, page) {
-            return Ok(());
-        }
-        self.dirty_page(file, page)?.bytes[within..].fill(0);
-        Ok(())
-    }
-
-    fn is_dirty(&self, file: File, page: u64) -> bool {
-        self.dirty.iter().any(|dirty| (dirty.id, dirty.page) == (file.0, page))
-    }
-
-    /// The page, to be changed.
-    fn dirty_page(&mut self, file: File, page: u64) -> Result<&mut Dirty, Error> {
-        if let Some(n) = self.dirty.iter().position(|dirty| (dirty.id, dirty.page) == (file.0, page)) {
-            return Ok(&mut self.dirty[n]);
-        }
-        if self.dirty.len() == MOST_DIRTY {
-            self.write_out()?;
-        }
-        let known = self.known(file)?;
-        let (size, at) = (known.size, known.pages.part(page, 1).at);
-        let mut bytes = Box::new([0; PAGE]);
-        if let Some(at) = at {
-            bytes.copy_from_slice(self.page(at)?);
-            // A file that was made shorter has bytes behind its end that are none of it.
-            let there = size.saturating_sub(page * PAGE as u64).min(PAGE as u64) as usize;
-            bytes[there..].fill(0);
-        }
-        self.dirty.push(Dirty { id: file.0, page, bytes });
-        let last = self.dirty.len() - 1;
-        Ok(&mut self.dirty[last])
-    }
-
-    /// Writes the page out that changed first.
-    fn write_out(&mut self) -> Result<(), Error> {
-        if self.dirty.is_empty() {
-            return Ok(());
-        }
-        let dirty = self.dirty.remove(0);
-        let written = self.write_pages(dirty.id, dirty.page, &dirty.bytes[..]);
-        if written.is_err() {
-            self.dirty.insert(0, dirty);
-        }
-        written
-    }
-
-    pub(crate) fn write_out_all(&mut self) -> Result<(), Error> {
-        while !self.dirty.is_empty() {
-            self.write_out()?;
-        }
-        Ok(())
-    }
-
-    /// Writes whole pages of a file to free ones of the device.
-    fn write_pages(&mut self, id: u32, page: u64, data: &[u8]) -> Result<(), Error> {
-        let mut done = 0;
-        while done < data.len() {
-            let pages = ((data.len() - done) / PAGE) as u64;
-            let piece = self.room.find(pages).ok_or(Error::NoSpace { needed: pages, free: 0 })?;
-            let bytes = &data[done..done + piece.pages as usize * PAGE];
-            if let Err(why) = self.disk.write(self.superblock.layout.block(piece.at), bytes) {
-                self.room.give(piece);
-                return Err(why.into());
-            }
-            self.fresh.wrote(piece.at, bytes);
-            self.cached = self.cached.take().filter(|(at, _)| !(piece.at..piece.at + piece.pages).contains(at));
-            let page = page + (done / PAGE) as u64;
-            self.change(Entry::Map { id, page, at: piece.at, pages: piece.pages as u32 })?;
-            done += bytes.len();
-        }
-        Ok(())
-    }
-
     /// Does what an entry says, and keeps it for the next sync.
-    fn change(&mut self, entry: Entry) -> Result<(), Error> {
+    pub(crate) fn change(&mut self, entry: Entry) -> Result<(), Error> {
         let (fresh, room, freed) = (&mut self.fresh, &mut self.room, &mut self.freed);
         let free = |piece| fresh.forget(piece, |piece| room.give(piece), |piece| freed.push(piece));
         self.table.apply(&entry, free).map_err(Error::Damaged)?;
@@ -403,31 +246,8 @@ impl<D: Disk> Files<D> {
         Ok(())
     }
 
-    fn known(&self, file: File) -> Result<&Known, Error> {
+    pub(crate) fn known(&self, file: File) -> Result<&Known, Error> {
         self.table.get(file.0).ok_or(Error::Removed)
-    }
-
-    /// Free pages that are not kept for a page that has changed.
-    fn free(&self) -> u64 {
-        self.room.free().saturating_sub(self.dirty.len() as u64)
-    }
-
-    fn room_for_pages(&self, pages: u64) -> Result<(), Error> {
-        let free = self.free();
-        if pages > free { Err(Error::NoSpace { needed: pages, free }) } else { Ok(()) }
-    }
-
-    /// Whether so many more pages can be told of, wherever they come to lie: at the worst each is a piece of its own, and splits
-    /// another.
-    fn room_for_pieces(&self, pages: usize) -> Result<(), Error> {
-        self.room_for_names(2 * pages * Entry::PIECE_BYTES)
-    }
-
-    /// Beside those of the pages that have changed and are still to be written.
-    fn room_for_names(&self, more: usize) -> Result<(), Error> {
-        let kept = 2 * self.dirty.len() * Entry::PIECE_BYTES;
-        let most = most_bytes(self.superblock.layout);
-        if self.table.bytes() + kept + more > most { Err(Error::NoRoomForNames) } else { Ok(()) }
     }
 
     pub(crate) fn writable(&self) -> Result<(), Error> {
@@ -440,7 +260,7 @@ impl<D: Disk> Files<D> {
 }
 
 /// The page in which a byte of a file lies, and where in it.
-fn place(offset: u64) -> (u64, usize) {
+pub(crate) fn place(offset: u64) -> (u64, usize) {
     (offset / PAGE as u64, (offset % PAGE as u64) as usize)
 }
 

@@ -14,6 +14,8 @@ const MAGIC: [u8; 8] = *b"KZFILES\n";
 const VERSION: u32 = 1;
 /// A device smaller than this has no room for two areas and anything else.
 const FEWEST_PAGES: u64 = 64;
+/// An area has at most these: 64 MiB. Whoever mounts a device keeps what is in it in memory.
+const MOST_OF_AN_AREA: u64 = 16384;
 /// The same in bytes.
 pub const LEAST_BYTES: u64 = FEWEST_PAGES * PAGE as u64;
 /// What is read and written of a superblock.
@@ -37,7 +39,7 @@ impl Layout {
         if pages < FEWEST_PAGES {
             return Err(Error::TooSmall { needed: LEAST_BYTES });
         }
-        Ok(Self { pages, area: (pages / 128).clamp(16, 16384), block_size: geometry.block_size })
+        Ok(Self { pages, area: (pages / 128).clamp(16, MOST_OF_AN_AREA), block_size: geometry.block_size })
     }
 
     /// The first page of the area of that generation.
@@ -115,7 +117,7 @@ impl Superblock {
             other => return Err(Error::Version(other)),
         }
         let layout = Layout { pages: u64_at(bytes, 32), area: u64_at(bytes, 40), block_size: u32_at(bytes, 16) };
-        let snapshot_bytes = u64_at(bytes, 48);
+        let (generation, snapshot_bytes) = (u64_at(bytes, 24), u64_at(bytes, 48));
         if layout.block_size != geometry.block_size {
             return Err(Error::Damaged("it was formatted for blocks of another size"));
         }
@@ -123,12 +125,13 @@ impl Superblock {
             return Err(Error::Damaged("it was formatted larger than it is: its end is gone"));
         }
         let sound = layout.pages >= FEWEST_PAGES
-            && (1..=layout.pages / 4).contains(&layout.area)
+            && (1..=MOST_OF_AN_AREA.min(layout.pages / 4)).contains(&layout.area)
+            && generation < u64::MAX
             && snapshot_bytes <= layout.area * PAGE as u64;
         if !sound {
             return Err(Error::Damaged("the sizes in its superblock cannot be"));
         }
-        Ok(Some(Self { layout, generation: u64_at(bytes, 24), snapshot_bytes, snapshot_crc: u32_at(bytes, 20) }))
+        Ok(Some(Self { layout, generation, snapshot_bytes, snapshot_crc: u32_at(bytes, 20) }))
     }
 }
 

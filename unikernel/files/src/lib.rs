@@ -64,6 +64,7 @@ mod pending;
 mod record;
 mod room;
 mod table;
+mod write;
 
 pub use check::{Report, check};
 pub use disk::{Disk, DiskError, Geometry};

@@ -108,9 +108,13 @@ impl Table {
         self.names.get(name).copied()
     }
 
-    /// An identity that no file has.
-    pub fn next_id(&self) -> Option<u32> {
-        self.files.last_key_value().map_or(Some(0), |(last, _)| last.checked_add(1))
+    pub fn last_id(&self) -> Option<u32> {
+        self.files.last_key_value().map(|(last, _)| *last)
+    }
+
+    /// The first identity from `from` on that no file has, and behind the last one the first of all.
+    pub fn free_id(&self, from: u32) -> Option<u32> {
+        (from..=u32::MAX).chain(0..from).find(|id| !self.files.contains_key(id))
     }
 
     /// The files whose names begin so, by name.
@@ -207,6 +211,16 @@ mod tests {
     }
 
     #[test]
+    fn identities_begin_again_behind_the_last() {
+        let mut table = Table::default();
+        for id in [0, 1, 7, u32::MAX] {
+            table.apply(&create(id, &alloc::format!("{id}")), |_| {}).unwrap();
+        }
+        assert_eq!(table.last_id(), Some(u32::MAX));
+        assert_eq!([0, 7, 9, u32::MAX].map(|from| table.free_id(from)), [Some(2), Some(8), Some(9), Some(2)]);
+    }
+
+    #[test]
     fn names_are_listed_in_order_and_by_their_beginning() {
         let mut table = Table::default();
         for (id, name) in ["log/2", "log/1", "logs", "a"].into_iter().enumerate() {
@@ -215,6 +229,6 @@ mod tests {
         let list = |prefix| table.list(prefix).map(|file| file.name.as_str()).collect::<Vec<_>>();
         assert_eq!(list(""), ["a", "log/1", "log/2", "logs"]);
         assert_eq!(list("log/"), ["log/1", "log/2"]);
-        assert_eq!((table.find("a"), table.find("b"), table.next_id()), (Some(3), None, Some(4)));
+        assert_eq!((table.find("a"), table.find("b")), (Some(3), None));
     }
 }

@@ -270,6 +270,58 @@ fn a_write_that_was_refused_and_done_all_the_same_brings_nothing_that_never_was(
     }
 }
 
+/// What was written before is there, however much of what was to replace it was refused.
+#[test]
+fn a_refused_write_leaves_what_was_to_be_replaced() {
+    let mut refusals = 0;
+    for refused in 1..60 {
+        let mut files = Files::mount(Counting { refuse_write: Some(refused), ..Counting::with_blocks(512) }).unwrap();
+        // What is free lies in single pages, so that a write is several of the device.
+        let odd = |n: usize| format!("{}", n % 2);
+        let mut n = 0;
+        while let Ok(file) = files.open_or_create(&odd(n)) {
+            if !matches!(files.append(file, &[9; PAGE]), Ok(()) | Err(Error::Disk(_))) {
+                break;
+            }
+            n += 1;
+        }
+        files.remove("0").unwrap();
+        let file = files.create("a").unwrap();
+        let (old, new) = (vec![1; 3 * PAGE + 100], vec![2; 4 * PAGE]);
+        // The last page is not whole: it is kept, and no device has it.
+        while files.write_at(file, 0, &old).is_err() {}
+        while let Err(why) = files.write_at(file, 0, &new) {
+            refusals += 1;
+            assert_eq!(why, Error::Disk(DiskError::Io));
+            let content = files.read(file).unwrap();
+            assert!(content.chunks(PAGE).all(|page| page.iter().all(|byte| *byte == page[0] && [1, 2].contains(byte))));
+        }
+        assert!(files.read(file).unwrap() == new);
+    }
+    assert!(refusals > 0);
+}
+
+#[test]
+fn the_handle_of_a_removed_file_is_never_that_of_another() {
+    let mut files = new();
+    let a = files.create("a").unwrap();
+    files.remove("a").unwrap();
+    let b = files.create("b").unwrap();
+    assert_eq!(files.append(a, b"x").unwrap_err(), Error::Removed);
+    let new = files.create("b.new").unwrap();
+    files.rename("b.new", "b").unwrap();
+    files.create("c").unwrap();
+    assert_eq!((files.size(b), files.size(new)), (Err(Error::Removed), Ok(0)));
+}
+
+#[test]
+fn a_file_that_no_memory_holds_is_told() {
+    let mut files = new();
+    let file = files.create("a").unwrap();
+    files.set_size(file, 1 << 44).unwrap();
+    assert_eq!(files.read(file).unwrap_err(), Error::NoMemory { bytes: 1 << 44 });
+}
+
 #[test]
 fn after_a_failed_flush_nothing_is_written_any_more() {
     let mut files = Files::mount(Counting::new()).unwrap();
