@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Bound, RangeBounds};
 
-use unikernel_files::{Disk, Error, File, Files};
+use unikernel_files::{Disk, Error, File, Files, PAGE};
 
 const LOG: &str = "log";
 const NEW_LOG: &str = "log.new";
@@ -26,6 +26,8 @@ const REMOVED: u32 = u32::MAX;
 const PIECE: usize = 64 << 10;
 /// A log with less that is of no use is left as it is.
 const LEAST_DEAD: u64 = 64 << 10;
+/// What has to be free besides, for a log to be written anew.
+const SLACK: u64 = 8 * PAGE as u64;
 
 /// The most bytes of a key.
 pub const LONGEST_KEY: usize = u16::MAX as usize;
@@ -119,10 +121,10 @@ impl<D: Disk> Store<D> {
                 rest = behind.get((all as usize) - HEADER..).unwrap_or_default();
             }
             if store.end == here {
-                if read < PIECE.min(HEADER + LONGEST_KEY) {
+                // The longest key does not fit into a piece with its header.
+                if read < piece.len() || piece.len() == HEADER + LONGEST_KEY {
                     return Err(StoreError::Damaged(here));
                 }
-                // The longest key does not fit into a piece with its header.
                 piece.resize(HEADER + LONGEST_KEY, 0);
             }
         }
@@ -187,18 +189,23 @@ impl<D: Disk> Store<D> {
         record.extend(value_len.to_le_bytes());
         record.extend(key);
         record.extend(value);
-        self.files.write_at(self.log, self.end, &record)?;
+        if let Err(why) = self.files.write_at(self.log, self.end, &record) {
+            // A first part of it may be there, which is no record. Where not even that can be undone nothing becomes durable any more.
+            self.files.set_size(self.log, self.end)?;
+            return Err(why.into());
+        }
         self.apply(key, value_len);
-        if self.dead > LEAST_DEAD && self.dead > self.end / 2 {
-            self.write_anew()?;
+        let of_use = self.end - self.dead;
+        let is_worth_it = self.dead > LEAST_DEAD && self.dead > of_use;
+        if is_worth_it && self.files.space().free > of_use + SLACK && self.write_anew().is_err() {
+            // The old one does as well.
+            let _ = self.files.remove(NEW_LOG);
         }
         Ok(())
     }
 
     /// Writes what is of use into a log of its own, which takes the place of the other with the next sync.
     fn write_anew(&mut self) -> Result<(), StoreError> {
-        // One that could not be written to its end is there still.
-        let _ = self.files.remove(NEW_LOG);
         let new = self.files.create(NEW_LOG)?;
         let (mut end, mut places) = (0u64, Vec::with_capacity(self.index.len()));
         let mut record = Vec::new();
@@ -210,17 +217,12 @@ impl<D: Disk> Store<D> {
             let value = record.len();
             record.resize(value + *len as usize, 0);
             self.files.read_at(self.log, *at, &mut record[value..])?;
-            if let Err(why) = self.files.write_at(new, end, &record) {
-                // The old one does as well.
-                let _ = self.files.remove(NEW_LOG);
-                return if matches!(why, Error::NoSpace { .. }) { Ok(()) } else { Err(why.into()) };
-            }
+            self.files.write_at(new, end, &record)?;
             places.push(end + value as u64);
             end += record.len() as u64;
         }
-        self.files.remove(LOG)?;
         self.files.rename(NEW_LOG, LOG)?;
-        self.log = self.files.open(LOG)?;
+        self.log = new;
         self.index.values_mut().zip(places).for_each(|(place, at)| place.at = at);
         (self.end, self.dead) = (end, 0);
         Ok(())

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use key_value::{Store, StoreError};
 use unikernel_crash::{Event, Recorder};
-use unikernel_files::{Files, Memory, PAGE};
+use unikernel_files::{Disk, DiskError, Files, Geometry, Memory, PAGE};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -108,6 +108,15 @@ fn what_is_no_log_is_told() {
         let opened = Store::open(files);
         assert!(matches!(opened, Err(StoreError::Damaged(_))), "{content:?}");
     }
+    // The longest key, of which the end is missing.
+    let mut cut = vec![0xff, 0xff, 0, 0, 0, 0];
+    for len in [1000, 1 << 16, (1 << 16) + 2, (1 << 16) + 4] {
+        cut.resize(len, b'k');
+        let mut files = Files::format(disk(128)).unwrap();
+        let log = files.create("log").unwrap();
+        files.append(log, &cut).unwrap();
+        assert_eq!(Store::open(files).unwrap_err(), StoreError::Damaged(0), "{len}");
+    }
     let mut store = new(64);
     assert_eq!(store.put(&vec![0; 1 << 16], b""), Err(StoreError::TooLong));
     let long = vec![3; (1 << 16) - 1];
@@ -118,6 +127,61 @@ fn what_is_no_log_is_told() {
     assert_eq!(store.get(&long).unwrap().unwrap(), b"value");
     assert_eq!(store.get(b"").unwrap().unwrap(), b"of nothing");
     assert_eq!(store.get(b"no").unwrap(), None);
+}
+
+/// A device whose host has no room left at some time, and has it again.
+#[derive(Debug)]
+struct Refusing {
+    memory: Memory,
+    writes: u32,
+    refused: u32,
+}
+
+impl Disk for Refusing {
+    fn geometry(&self) -> Geometry {
+        self.memory.geometry()
+    }
+
+    fn read(&mut self, block: u64, into: &mut [u8]) -> Result<(), DiskError> {
+        self.memory.read(block, into)
+    }
+
+    fn write(&mut self, block: u64, from: &[u8]) -> Result<(), DiskError> {
+        self.writes += 1;
+        if self.writes == self.refused { Err(DiskError::NoSpace) } else { self.memory.write(block, from) }
+    }
+
+    fn flush(&mut self) -> Result<(), DiskError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn what_was_refused_is_not_there_and_the_rest_is() {
+    let mut refusals = 0;
+    for refused in 1..80 {
+        let memory = Files::format(disk(512)).unwrap().into_disk();
+        let mut store = Store::open(Files::mount(Refusing { memory, writes: 0, refused }).unwrap()).unwrap();
+        let (mut map, mut random) = (Map::new(), fastrand::Rng::with_seed(u64::from(refused)));
+        for n in 0..60 {
+            let (key, value) = (vec![random.u8(..4)], vec![n; random.usize(..40_000)]);
+            match store.put(&key, &value) {
+                Ok(()) => drop(map.insert(key, value)),
+                Err(why) => {
+                    assert_eq!(why, StoreError::Files(unikernel_files::Error::Disk(DiskError::NoSpace)));
+                    refusals += 1;
+                }
+            }
+            while n % 4 == 0 && store.sync().is_err() {
+                refusals += 1;
+            }
+            if n % 4 == 0 {
+                store = Store::open(Files::mount(store.into_files().into_disk()).unwrap()).unwrap();
+            }
+            assert!(all(&mut store) == map, "write {refused}, step {n}");
+        }
+    }
+    assert!(refusals > 50, "{refusals}");
 }
 
 #[test]

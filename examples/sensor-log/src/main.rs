@@ -43,7 +43,7 @@ fn keep(count: u64) -> Result<(), Error> {
         let (when, degrees) = reading(&mut files, log, before - 1)?;
         println!("the last one is {}.{:03} degrees, of {when}", degrees / 1000, degrees % 1000);
     }
-    for number in before..before + count {
+    for number in before..before.saturating_add(count) {
         let mut bytes = [0; READING];
         bytes[..8].copy_from_slice(&(unikernel::now().as_nanos() as u64).to_le_bytes());
         bytes[8..].copy_from_slice(&sense(number).to_le_bytes());

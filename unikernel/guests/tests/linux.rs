@@ -24,6 +24,21 @@ fn after_a_failed_flush_nothing_is_written_any_more() {
     }
 }
 
+/// What is no text in the environment is somebody else's, and no reason to end.
+#[test]
+fn what_is_no_text_is_no_reason_to_end() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let disk = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shape.img");
+    std::fs::write(&disk, [0; 4096]).unwrap();
+    let odd = OsStr::from_bytes(b"\xff");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_guest-disk"));
+    command.env("UNIKERNEL_BLOCK_data", &disk).env("SOMETHING", odd).env(odd, "else").arg("shape").arg(odd);
+    let ran = command.output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && said.starts_with("8 blocks of 512"), "{ran:?}");
+}
+
 /// Tells who runs all tests what could not be done.
 fn skipped(what: &str) {
     use std::io::Write as _;

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::fd::{FromRawFd as _, IntoRawFd as _};
 use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 use std::string::String;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -20,7 +21,7 @@ const PREFIX: &str = "UNIKERNEL_BLOCK_";
 const BLOCK_SIZE: u32 = 512;
 
 pub fn arguments() -> Vec<String> {
-    std::env::args().skip(1).collect()
+    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
 pub fn variable(name: &str) -> Option<String> {
@@ -51,11 +52,12 @@ pub fn wall() -> u64 {
 pub fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {
-        let named = std::env::vars().filter_map(|(name, path)| Some((name.strip_prefix(PREFIX)?.to_owned(), path)));
-        let opened = |(name, path): (String, String)| match open(&name, &path) {
+        let named = std::env::vars_os()
+            .filter_map(|(name, path)| Some((name.to_str()?.strip_prefix(PREFIX)?.to_owned(), PathBuf::from(path))));
+        let opened = |(name, path): (String, PathBuf)| match open(&name, &path) {
             Ok(device) => Some(device),
             Err(why) => {
-                eprintln!("{PREFIX}{name}={path}: {why}");
+                eprintln!("{PREFIX}{name}={}: {why}", path.display());
                 None
             }
         };
@@ -63,7 +65,7 @@ pub fn devices() -> &'static [Device] {
     })
 }
 
-fn open(name: &str, path: &str) -> io::Result<Device> {
+fn open(name: &str, path: &Path) -> io::Result<Device> {
     if !unikernel_abi::manifest::is_name(name.as_bytes()) {
         return Err(io::Error::other("a device is called by 1 to 23 letters, digits, - and _"));
     }

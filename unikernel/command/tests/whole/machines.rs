@@ -1,6 +1,8 @@
 //! The same guests in a machine of QEMU's, which is emulated.
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use crate::support::{Disk, Ran, guest, skipped, unikernel};
 
@@ -59,6 +61,25 @@ fn it_has_time_memory_and_numbers() {
     for machine in machines().iter().take(1) {
         assert_eq!(run("plain", machine, &[], &["memory"]).out, "memory is right\n", "{machine}");
         assert_eq!(run("plain", machine, &[], &["float"]).out, "1.596163\n", "{machine}");
+    }
+}
+
+/// Nobody tells such a machine how fast its counter counts: it has found out.
+#[test]
+fn a_second_of_it_is_a_second() {
+    for machine in machines().iter().take(1) {
+        let mut command = unikernel();
+        command.arg("run").arg(guest("plain")).args(["--monitor", "qemu", "--machine", machine, "--", "second"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let begins = lines.next().unwrap().unwrap();
+        let start = Instant::now();
+        let over = lines.next().unwrap().unwrap();
+        let took = start.elapsed().as_secs_f64();
+        assert_eq!((begins.as_str(), over.as_str()), ("begins", "is over"));
+        // Others may keep it waiting, but nothing hurries it.
+        assert!((0.97..1.5).contains(&took), "{machine}: {took} s");
+        assert!(child.wait().unwrap().success());
     }
 }
 

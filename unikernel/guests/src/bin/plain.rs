@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         "variable" => println!("{:?}", rest.first().and_then(|name| unikernel::variable(name))),
         "devices" => println!("{:?}", unikernel::devices()),
         "time" => time(),
+        "second" => second(),
         "heap" => heap(),
         "memory" => memory(),
         "float" => println!("{:.6}", (1..=20).map(|n| 1.0 / f64::from(n * n)).sum::<f64>()),
@@ -98,6 +99,16 @@ fn call(arguments: &[alloc::string::String]) {
             in("r9") 0, lateout("rcx") _, lateout("r11") _);
     }
     println!("it returned {result}");
+}
+
+/// Says when a second begins, and when it is over.
+fn second() {
+    let start = unikernel::since_start();
+    println!("begins");
+    while unikernel::since_start() - start < core::time::Duration::from_secs(1) {
+        core::hint::spin_loop();
+    }
+    println!("is over");
 }
 
 fn time() {

@@ -10,10 +10,14 @@ use super::port;
 const TIMER_HZ: u64 = 1_193_182;
 const TIMER: u16 = 0x40;
 const TIMER_COMMAND: u16 = 0x43;
-/// So often it is looked at: some seconds, where a look takes a microsecond.
-const MOST_LOOKS: u32 = 2_000_000;
-/// For how long the counter is compared with the timer: a hundredth of a second.
-const TICKS: u64 = TIMER_HZ / 100;
+/// So far the timer counts while the counter is compared with it: a two hundredth of a second.
+const WINDOW: u64 = TIMER_HZ / 200;
+/// Of so many looks that counts which took the shortest.
+const LOOKS: u32 = 3;
+/// A timer that says the same so often is none.
+const STILL: u32 = 1000;
+/// So many comparisons at most, until two of them agree.
+const COMPARISONS: u32 = 50;
 
 struct Clock {
     hz: Cell<u64>,
@@ -55,28 +59,53 @@ fn by_processor() -> Option<u64> {
     None
 }
 
-/// Counts while the timer does. `None` if there is no timer.
+/// By comparing the counter with the timer. The host may leave this machine between any two instructions, and for so long that the timer
+/// has gone round: two comparisons in a row have to agree. `None` if there is no timer, or none do.
 fn by_timer() -> Option<u64> {
-    const LATCH: u8 = 0;
     const COUNT_DOWN: u8 = 0b0011_0000;
-    let count = || {
-        port::write_8(TIMER_COMMAND, LATCH);
-        let low = port::read_8(TIMER);
-        u16::from_le_bytes([low, port::read_8(TIMER)])
-    };
     port::write_8(TIMER_COMMAND, COUNT_DOWN);
     port::write_8(TIMER, 0xff);
     port::write_8(TIMER, 0xff);
-    let (start, before) = (count(), ticks());
-    // Where no timer is the ports always say the same.
-    for _ in 0..MOST_LOOKS {
-        let gone = u64::from(start.wrapping_sub(count()));
-        if gone >= TICKS {
-            let counted = ticks() - before;
-            return Some((u128::from(counted) * u128::from(TIMER_HZ) / u128::from(gone)) as u64);
+    let mut before = None;
+    for _ in 0..COMPARISONS {
+        let hz = compared()?;
+        if let Some(other) = before.replace(hz)
+            && hz.abs_diff(other) < hz / 200
+        {
+            return Some(hz.midpoint(other));
         }
     }
     None
+}
+
+fn compared() -> Option<u64> {
+    let (start, first) = look();
+    let (mut last, mut still) = (start, 0);
+    while still < STILL {
+        let (timer, now) = look();
+        // It counts down.
+        let gone = u64::from(start.wrapping_sub(timer));
+        if gone >= WINDOW {
+            return Some((u128::from(now - first) * u128::from(TIMER_HZ) / u128::from(gone)) as u64);
+        }
+        still = if timer == last { still + 1 } else { 0 };
+        last = timer;
+    }
+    None
+}
+
+/// What the timer and the counter said at the same moment, as nearly as it can be had.
+fn look() -> (u16, u64) {
+    const LATCH: u8 = 0;
+    let once = |_| {
+        let before = ticks();
+        port::write_8(TIMER_COMMAND, LATCH);
+        let took = ticks() - before;
+        let low = port::read_8(TIMER);
+        (took, u16::from_le_bytes([low, port::read_8(TIMER)]), before + took / 2)
+    };
+    let (_, timer, at) = (0..LOOKS).map(once).min().unwrap_or_default();
+    (timer, at)
 }
 
 /// Seconds since 1970, by the clock that runs on when the machine is off; 0 if there is none.
@@ -114,8 +143,10 @@ fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
 
 pub fn monotonic() -> u64 {
     match CLOCK.hz.get() {
-        // Without any clock that can be trusted no time passes.
-        0 => 0,
+        // A program that waits would wait for ever.
+        0 => panic!(
+            "nothing says how fast the clock of this machine counts: start it with tsc_hz=HZ in its command line"
+        ),
         hz => (u128::from(ticks().saturating_sub(CLOCK.start.get())) * 1_000_000_000 / u128::from(hz)) as u64,
     }
 }

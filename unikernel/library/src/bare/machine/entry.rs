@@ -106,8 +106,9 @@ fn refuse(why: &str) -> ! {
 /// On a small stack, in memory that is all of it.
 extern "C" fn start(info: u64) -> ! {
     fault::catch();
-    let Some(told) = pvh::read(info) else { refuse("this machine does not say what it is, as PVH has it") };
-    let first = tables::image_end();
+    let told = pvh::read(info).unwrap_or_else(|why| refuse(why));
+    // The line is still to be read.
+    let first = tables::image_end().max(told.told_end.next_multiple_of(PAGE));
     if told.memory_end < first + (64 << 10) + PAGE + STACK {
         refuse("this machine has too little memory for the program");
     }

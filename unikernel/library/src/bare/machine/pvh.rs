@@ -18,6 +18,8 @@ const MEMORY_END: u64 = 3 << 30;
 pub struct Told {
     /// The end of the memory that the program lies in.
     pub memory_end: u64,
+    /// Behind what the machine says, where that lies in this memory behind the program; else 0.
+    pub told_end: u64,
     pub line: &'static str,
 }
 
@@ -45,34 +47,49 @@ struct MemoryEntry {
     reserved: u32,
 }
 
-/// `None` if it is not said so.
-pub fn read(at: u64) -> Option<Told> {
+/// What the machine says.
+///
+/// # Errors
+/// Why that cannot be understood.
+pub fn read(at: u64) -> Result<Told, &'static str> {
+    const NOT_SAID: &str = "this machine does not say what it is, as PVH has it";
     // SAFETY: the machine entered the program with that address, and all of its memory below 4 GiB is mapped.
     let info = unsafe { (at as *const StartInfo).read_unaligned() };
     if info.magic != MAGIC || info.version == 0 {
-        return None;
+        return Err(NOT_SAID);
     }
     let entry = |n: u32| {
         // SAFETY: so many are there.
         unsafe { (info.memory_at as *const MemoryEntry).add(n as usize).read_unaligned() }
     };
     let around = |entry: &MemoryEntry| entry.kind == USABLE && entry.start <= IMAGE && entry.start + entry.len > IMAGE;
-    let memory = (0..info.memory_entries).map(entry).find(around)?;
-    Some(Told { memory_end: (memory.start + memory.len).min(MEMORY_END) / 4096 * 4096, line: text(info.line_at) })
+    let memory = (0..info.memory_entries).map(entry).find(around).ok_or(NOT_SAID)?;
+    let line = text(info.line_at);
+    let parts = [
+        (at, size_of::<StartInfo>()),
+        (info.memory_at, info.memory_entries as usize * size_of::<MemoryEntry>()),
+        (info.line_at, line.len() + 1),
+    ];
+    // Xen puts it behind the program, others below it.
+    let told_end = parts.into_iter().filter(|(at, _)| *at >= IMAGE).map(|(at, len)| at + len as u64).max().unwrap_or(0);
+    Ok(Told {
+        memory_end: (memory.start + memory.len).min(MEMORY_END) / 4096 * 4096,
+        told_end,
+        line: core::str::from_utf8(line).map_err(|_| "its command line is not UTF-8")?,
+    })
 }
 
 /// Text that ends with a zero byte.
-fn text(at: u64) -> &'static str {
+fn text(at: u64) -> &'static [u8] {
     if at == 0 {
-        return "";
+        return &[];
     }
     let start = at as *const u8;
     // SAFETY: the machine put it there, with a zero behind it; nobody changes it.
-    let bytes = unsafe {
+    unsafe {
         let len = (0..LONGEST).take_while(|n| start.add(*n).read() != 0).count();
         core::slice::from_raw_parts(start, len)
-    };
-    core::str::from_utf8(bytes).unwrap_or_default()
+    }
 }
 
 /// What the line says.
