@@ -136,7 +136,8 @@ fn claims(claims: &[Judged], look: Look) -> String {
             Verdict::NotSupported | Verdict::NotMeasured(_) => ("–", AnsiColor::Yellow),
         };
         let mark = look.paint(Style::new().fg_color(Some(colour.into())), mark);
-        out.push_str(&format!("{mark} {}\n  {}\n", claim.says, look.dim(&claim.judgement.shown)));
+        out.push_str(&format!("{mark} {}\n", claim.says));
+        claim.judgement.shown.lines().for_each(|line| out.push_str(&format!("  {}\n", look.dim(line))));
     }
     out
 }

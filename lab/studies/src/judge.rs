@@ -21,6 +21,7 @@ use kizami_recording::folder::{Loaded, Series};
 use kizami_recording::stats::compare::{ENOUGH_TRIALS, Method};
 use kizami_recording::stats::{Deadline, Interval, Options, Samples, Summary};
 
+use crate::apart::apart;
 use crate::claim::{Claim, Expects};
 use crate::compared::compared;
 use crate::counted;
@@ -32,7 +33,7 @@ use crate::words::Statistic;
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Judgement {
     pub verdict: Verdict,
-    /// The figures that decided, with their units.
+    /// The figures that decided, with their units; of several series a line each.
     pub shown: String,
     /// The figure alone, with its interval and its bounds: `1.01 (0.99 to 1.07; bound 0.90 to 1.10)`. Empty where there is
     /// none.
@@ -60,20 +61,17 @@ impl Claim {
             let missing = if of.is_empty() { "nothing of it" } else { "nothing to compare it with" };
             return not_measured(format!("{missing} was recorded"));
         }
+        let Some(others) = others else {
+            return worst(of.iter().map(|one| (one.series, None, self.alone(*one, options))).collect());
+        };
         let mut cases = Vec::new();
         for one in &of {
-            match &others {
-                None => cases.push((one.series.name.clone(), self.alone(*one, options))),
-                Some(others) => {
-                    let partners = self.partners(one.series, others);
-                    if partners.is_empty() {
-                        cases.push((one.series.name.clone(), not_measured("nothing like it was recorded")));
-                    }
-                    for other in partners {
-                        let name = format!("{} against {}", one.series.name, other.series.name);
-                        cases.push((name, self.pair(*one, other, options)));
-                    }
-                }
+            let partners = self.partners(one.series, &others);
+            if partners.is_empty() {
+                cases.push((one.series, None, not_measured("nothing like it was recorded")));
+            }
+            for other in partners {
+                cases.push((one.series, Some(other.series), self.pair(*one, other, options)));
             }
         }
         worst(cases)
@@ -323,17 +321,28 @@ fn not_measured(why: impl Into<String>) -> Judgement {
     Judgement { shown: why.clone(), verdict: Verdict::NotMeasured(why), figure: String::new() }
 }
 
-fn worst(cases: Vec<(String, Judgement)>) -> Judgement {
-    if let [(_, only)] = &cases[..] {
+/// Of what was judged: a series, what it was compared with, and the judgement.
+fn worst(cases: Vec<(&Series, Option<&Series>, Judgement)>) -> Judgement {
+    if let [(_, _, only)] = &cases[..] {
         return only.clone();
     }
-    let verdict = cases.iter().map(|(_, j)| j.verdict.clone()).max();
+    let of = apart(&cases.iter().map(|(one, ..)| *one).collect::<Vec<_>>());
+    let mut others = apart(&cases.iter().filter_map(|(_, other, _)| *other).collect::<Vec<_>>()).into_iter();
+    let line = |((_, other, judgement), of): (&(_, Option<&Series>, Judgement), String)| {
+        let other = other.and_then(|_| others.next()).filter(|other| !other.is_empty() && *other != of);
+        let name =
+            [Some(of).filter(|of| !of.is_empty()), other].into_iter().flatten().collect::<Vec<_>>().join(" against ");
+        if name.is_empty() { judgement.shown.clone() } else { format!("{name}: {}", judgement.shown) }
+    };
+    let lines: Vec<String> = cases.iter().zip(of).map(line).collect();
+    let verdict = cases.iter().map(|(.., judgement)| judgement.verdict.clone()).max();
     let verdict = verdict.unwrap_or(Verdict::NotMeasured(String::new()));
     // What decided comes first.
-    let (first, rest): (Vec<_>, Vec<_>) = cases.iter().partition(|(_, j)| j.verdict == verdict);
+    let decided = |n: &usize| cases[*n].2.verdict == verdict;
+    let (first, rest): (Vec<_>, Vec<_>) = (0..cases.len()).partition(decided);
     let mut said = BTreeSet::new();
-    let texts = first.into_iter().chain(rest).map(|(name, j)| format!("{name}: {}", j.shown));
-    let texts: Vec<_> = texts.filter(|text| said.insert(text.clone())).collect();
-    let figures: Vec<_> = cases.iter().map(|(_, j)| j.figure.as_str()).filter(|f| !f.is_empty()).collect();
-    Judgement { verdict, shown: texts.join("; "), figure: figures.join(", ") }
+    let lines: Vec<_> =
+        first.into_iter().chain(rest).map(|n| &lines[n][..]).filter(|line| said.insert(*line)).collect();
+    let figures: Vec<_> = cases.iter().map(|(.., j)| j.figure.as_str()).filter(|figure| !figure.is_empty()).collect();
+    Judgement { verdict, shown: lines.join("\n"), figure: figures.join(", ") }
 }

@@ -9,6 +9,7 @@
 //! A new study is one file in this crate's folder and a line in the list of [`study`]. docs/studies.md describes the
 //! format of the file.
 
+mod apart;
 mod cell;
 mod claim;
 mod compared;
