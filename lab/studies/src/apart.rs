@@ -18,3 +18,42 @@ fn facts(series: &Series) -> Vec<String> {
     let settings = requested.iter().filter(|(name, _)| !params.contains_key(*name));
     names.chain(params.iter().chain(settings).map(|(name, value)| format!("{name} {value}"))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn series(environment: &str, params: &[(&str, &str)], requested: &[(&str, &str)]) -> Series {
+        let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        Series {
+            name: format!("file.{environment}.{params:?}.{requested:?}"),
+            workload: "file".into(),
+            environment: environment.into(),
+            params: map(params),
+            requested: map(requested),
+            part: String::new(),
+            columns: Vec::new(),
+            operations: 1,
+            emulated: false,
+            asked_by: Vec::new(),
+            counted: false,
+            trials: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_what_not_all_have_is_said() {
+        let all = [
+            series("host", &[("op", "read"), ("size", "4KiB")], &[("policy", "fifo")]),
+            series("host", &[("op", "write"), ("size", "4KiB")], &[("policy", "fifo")]),
+            series("runc", &[("op", "write"), ("size", "4KiB")], &[("policy", "fifo"), ("memory", "64MiB")]),
+        ];
+        let all: Vec<&Series> = all.iter().collect();
+        assert_eq!(apart(&all), ["host, op read", "host, op write", "runc, op write, memory 64MiB"]);
+        assert_eq!(apart(&all[..2]), ["op read", "op write"]);
+        assert_eq!(apart(&all[..1]), [""]);
+    }
+}

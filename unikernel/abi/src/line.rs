@@ -106,7 +106,7 @@ impl fmt::Display for Encode<'_> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     extern crate std;
 

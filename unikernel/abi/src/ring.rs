@@ -8,9 +8,9 @@
 //! A side that has waited for a while sleeps, and says so before it looks a last time; the other one counts up before it looks whether
 //! to wake it. One of the two sees the other ([`Control::publish`], [`Control::may_sleep`]), and nobody sleeps through a request.
 
-#[cfg(not(loom))]
+#[cfg(not(test))]
 use core::sync::atomic::{AtomicU32, Ordering, fence};
-#[cfg(loom)]
+#[cfg(test)]
 use loom::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// Places of each ring.
@@ -127,7 +127,7 @@ pub fn completion_at(count: u32) -> u64 {
     place::COMPLETIONS + u64::from(count % DEPTH) * size_of::<Completion>() as u64
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -166,7 +166,7 @@ mod tests {
 }
 
 /// Every order in which the two sides can come.
-#[cfg(all(test, loom))]
+#[cfg(test)]
 mod every_order {
     use super::*;
     use loom::sync::Arc;

@@ -58,7 +58,7 @@ fn word(bytes: &[u8], n: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(8 * n..8 * n + 8)?.first_chunk()?))
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

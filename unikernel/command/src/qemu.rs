@@ -48,7 +48,7 @@ pub fn run(options: &RunOptions, guest: &Guest) -> anyhow::Result<Outcome> {
     command.args(["-chardev", "file,id=code,path=/dev/fdset/2,append=on"]);
     command.args(["-device", "isa-debugcon,iobase=0xea,readback=0xea,chardev=code"]);
     command.args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4"]);
-    command.args(["-chardev", &format!("socket,id=events,fd={EVENTS}"), "-mon", "chardev=events,mode=control"]);
+    command.args(["-chardev", &format!("socket,id=events,fd={EVENTS}"), "-qmp", "chardev:events"]);
     for (n, disk) in disks.iter().enumerate() {
         if let Some(log) = disk.log() {
             File::create_new(log).with_context(|| format!("the log {}", log.display()))?;

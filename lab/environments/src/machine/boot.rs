@@ -138,7 +138,7 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, given: &Given<'_>
     }
     command.args(["-device", board.console]);
     command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
-    command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
+    command.args(["-chardev", "socket,id=control,fd=5", "-qmp", "chardev:control"]);
     command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
     let mut next = 6;
     if given.disk.is_some() {

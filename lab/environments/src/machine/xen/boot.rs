@@ -142,7 +142,7 @@ fn command(asked: &Settings, image: &Path) -> Result<Command, Error> {
     command.args(["-object", &format!("memory-backend-file,id=arena,mem-path=/proc/self/fd/3,size={REGION},share=on")]);
     command.args(["-device", "ivshmem-plain,memdev=arena", "-device", "virtio-serial-pci"]);
     command.args(["-chardev", "socket,id=lab,fd=4", "-device", "virtserialport,chardev=lab,name=kizami"]);
-    command.args(["-chardev", "socket,id=control,fd=5", "-mon", "chardev=control,mode=control"]);
+    command.args(["-chardev", "socket,id=control,fd=5", "-qmp", "chardev:control"]);
     command.args(["-chardev", "socket,id=domain,fd=6", "-device", "virtserialport,chardev=domain,name=kizami-domain"]);
     command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console"]);
     for (number, name) in (7..).zip(DISKS).filter(|_| disk::wanted(asked)) {
