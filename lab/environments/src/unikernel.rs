@@ -12,7 +12,7 @@ use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
 use kizami_settings::{Scope, Setting, Settings, process};
 use kizami_workloads::linux::file;
-use kizami_workloads::{Pages, Params, Workload, clock_ns};
+use kizami_workloads::{Pages, Params, Workload};
 
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
@@ -168,8 +168,8 @@ impl Work {
         if name != "file" {
             let make = || File::create(&path)?.set_len(BLOCK);
             make().map_err(Error::os(format!("make {}", path.display())))?;
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64);
-            let began = now - (clock_ns() as i64 - place.began);
+            // The disk is there before anything is started, as an image is.
+            let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
             let arguments = vec![workload, format!("began={began}")];
             return Ok(Self { arguments, memory: 0, direct: false, cache: None });
         }
