@@ -48,7 +48,11 @@ impl<D: Disk> Files<D> {
             let now = if within == 0 && data.len() >= PAGE {
                 let now = data.len().min(CHUNK) / PAGE * PAGE;
                 self.room_for_pieces(now / PAGE)?;
-                self.write_pages(file.0, page, &data[..now])?;
+                if let Err(why) = self.write_pages(file.0, page, &data[..now]) {
+                    // Of what lies behind the end nobody would know that it is there.
+                    self.unmap_behind(file, self.size(file)?)?;
+                    return Err(why);
+                }
                 now
             } else {
                 self.room_for_pieces(1)?;
@@ -88,13 +92,19 @@ impl<D: Disk> Files<D> {
             self.room_for_pieces(1)?;
             self.zero_end(file, before)?;
         } else {
-            let (kept, end) = (size.div_ceil(PAGE as u64), self.known(file)?.pages.end());
-            self.dirty.retain(|dirty| dirty.id != file.0 || dirty.page < kept);
-            if end > kept {
-                self.change(Entry::Unmap { id: file.0, page: kept, pages: end - kept })?;
-            }
+            self.unmap_behind(file, size)?;
         }
         self.change(Entry::Size { id: file.0, size })
+    }
+
+    /// Gives back what a file of that size has no need of.
+    fn unmap_behind(&mut self, file: File, size: u64) -> Result<(), Error> {
+        let (kept, end) = (size.div_ceil(PAGE as u64), self.known(file)?.pages.end());
+        self.dirty.retain(|dirty| dirty.id != file.0 || dirty.page < kept);
+        if end > kept {
+            self.change(Entry::Unmap { id: file.0, page: kept, pages: end - kept })?;
+        }
+        Ok(())
     }
 
     /// What lies behind the end of a file in its last page is zeros from now on.

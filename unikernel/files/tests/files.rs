@@ -270,22 +270,45 @@ fn a_write_that_was_refused_and_done_all_the_same_brings_nothing_that_never_was(
     }
 }
 
+/// Files on a device that refuses that write, and whose free pages lie by themselves, so that a write is several of the device.
+fn in_pieces(refused: usize) -> Files<Counting> {
+    let mut files = Files::mount(Counting { refuse_write: Some(refused), ..Counting::with_blocks(512) }).unwrap();
+    for n in 0.. {
+        let file = files.open_or_create(&format!("{}", n % 2)).unwrap();
+        if !matches!(files.append(file, &[9; PAGE]), Ok(()) | Err(Error::Disk(_))) {
+            break;
+        }
+    }
+    files.remove("0").unwrap();
+    files
+}
+
+#[test]
+fn a_refused_append_leaves_nothing_behind_the_end() {
+    let mut refusals = 0;
+    for refused in 1..60 {
+        let mut files = in_pieces(refused);
+        let file = files.create("a").unwrap();
+        if files.append(file, &[1; 4 * PAGE]).is_ok() {
+            continue;
+        }
+        refusals += 1;
+        let size = files.size(file).unwrap();
+        assert!(files.read(file).unwrap() == vec![1; size as usize]);
+        files.sync().unwrap();
+        assert_eq!(check(&mut files.disk().memory.clone()).unwrap().problems, [""; 0], "write {refused}");
+        files.set_size(file, 4 * PAGE as u64).unwrap();
+        assert!(files.read(file).unwrap()[size as usize..].iter().all(|byte| *byte == 0), "write {refused}");
+    }
+    assert!(refusals > 0);
+}
+
 /// What was written before is there, however much of what was to replace it was refused.
 #[test]
 fn a_refused_write_leaves_what_was_to_be_replaced() {
     let mut refusals = 0;
     for refused in 1..60 {
-        let mut files = Files::mount(Counting { refuse_write: Some(refused), ..Counting::with_blocks(512) }).unwrap();
-        // What is free lies in single pages, so that a write is several of the device.
-        let odd = |n: usize| format!("{}", n % 2);
-        let mut n = 0;
-        while let Ok(file) = files.open_or_create(&odd(n)) {
-            if !matches!(files.append(file, &[9; PAGE]), Ok(()) | Err(Error::Disk(_))) {
-                break;
-            }
-            n += 1;
-        }
-        files.remove("0").unwrap();
+        let mut files = in_pieces(refused);
         let file = files.create("a").unwrap();
         let (old, new) = (vec![1; 3 * PAGE + 100], vec![2; 4 * PAGE]);
         // The last page is not whole: it is kept, and no device has it.
