@@ -240,6 +240,102 @@ fn a_refused_write_loses_nothing_and_may_be_tried_again() {
     }
 }
 
+/// A device that refuses one of so many writes.
+#[derive(Debug)]
+struct Moody {
+    memory: Memory,
+    random: fastrand::Rng,
+    refusals: u32,
+}
+
+impl Disk for Moody {
+    fn geometry(&self) -> Geometry {
+        self.memory.geometry()
+    }
+
+    fn read(&mut self, block: u64, into: &mut [u8]) -> Result<(), DiskError> {
+        self.memory.read(block, into)
+    }
+
+    fn write(&mut self, block: u64, from: &[u8]) -> Result<(), DiskError> {
+        if self.random.u8(..8) == 0 {
+            self.refusals += 1;
+            return Err(DiskError::NoSpace);
+        }
+        self.memory.write(block, from)
+    }
+
+    fn flush(&mut self) -> Result<(), DiskError> {
+        Ok(())
+    }
+}
+
+/// Beside vectors: what is refused changes nothing, but that of a write a first part may be there.
+#[test]
+fn whatever_is_refused_every_byte_is_the_old_one_or_the_new_one() {
+    let mut refusals = 0;
+    for seed in 0..60 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let memory = Files::format(Memory::new(512, 4096)).unwrap().into_disk();
+        let mut files = Files::mount(Moody { memory, random: random.fork(), refusals: 0 }).unwrap();
+        let mut now = BTreeMap::<String, Vec<u8>>::new();
+        for step in 0..300 {
+            let name = format!("file {}", random.u8(..5));
+            let file = files.open_or_create(&name).unwrap();
+            let content = now.entry(name.clone()).or_default();
+            match random.u8(..10) {
+                0 => {
+                    files.remove(&name).unwrap();
+                    now.remove(&name);
+                }
+                1 => {
+                    let size = random.usize(..12 * PAGE);
+                    if files.set_size(file, size as u64).is_ok() {
+                        content.resize(size, 0);
+                    }
+                }
+                2 => drop(files.sync()),
+                _ => {
+                    let data = vec![step as u8; random.usize(1..8 * PAGE)];
+                    let at = if random.bool() { content.len() } else { random.usize(..12 * PAGE) };
+                    let mut new = content.clone();
+                    new.resize(new.len().max(at + data.len()), 0);
+                    new[at..at + data.len()].copy_from_slice(&data);
+                    let written = files.write_at(file, at as u64, &data);
+                    let found = files.read(file).unwrap();
+                    assert!(found.len() >= content.len() && found.len() <= new.len(), "seed {seed}, step {step}");
+                    content.resize(found.len(), 0);
+                    let is_known = |n: usize| found[n] == content[n] || found[n] == new[n];
+                    assert!((0..found.len()).all(is_known), "seed {seed}, step {step}");
+                    assert!(written.is_err() || found == new, "seed {seed}, step {step}");
+                    *content = found;
+                }
+            }
+            for (name, content) in &now {
+                let file = files.open(name).unwrap();
+                assert!(files.read(file).unwrap() == *content, "seed {seed}, step {step}: {name}");
+            }
+        }
+        while files.sync().is_err() {
+            // The beginning of the device could not be written: then nothing is any more.
+            if files.create("one more").is_err() {
+                break;
+            }
+            files.remove("one more").unwrap();
+        }
+        refusals += files.disk().refusals;
+        let is_whole = files.create("one more").is_ok();
+        let mut memory = files.into_disk().memory;
+        assert_eq!(check(&mut memory).unwrap().problems, [""; 0], "seed {seed}");
+        let mut files = Files::mount(memory).unwrap();
+        for (name, content) in now.iter().filter(|_| is_whole) {
+            let file = files.open(name).unwrap();
+            assert!(files.read(file).unwrap() == *content, "seed {seed}, after a mount: {name}");
+        }
+    }
+    assert!(refusals > 1000, "{refusals}");
+}
+
 /// A device that refuses a write may have done it. What was synced before is there, or what was to be: nothing that is neither.
 #[test]
 fn a_write_that_was_refused_and_done_all_the_same_brings_nothing_that_never_was() {
