@@ -276,7 +276,8 @@ fn whatever_is_refused_every_byte_is_the_old_one_or_the_new_one() {
     let mut refusals = 0;
     for seed in 0..60 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let memory = Files::format(Memory::new(512, 4096)).unwrap().into_disk();
+        // Not much larger than what is on it, so that it is free in pieces.
+        let memory = Files::format(Memory::new(512, 1400)).unwrap().into_disk();
         let mut files = Files::mount(Moody { memory, random: random.fork(), refusals: 0 }).unwrap();
         let mut now = BTreeMap::<String, Vec<u8>>::new();
         for step in 0..300 {
