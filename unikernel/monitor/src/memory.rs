@@ -128,6 +128,14 @@ impl Buffer {
     /// No memory at all.
     pub const NOTHING: Self = Self { start: std::ptr::null_mut(), len: 0 };
 
+    /// Memory of this process.
+    ///
+    /// # Safety
+    /// All of it is mapped as long as this is used, and nobody has a reference to it.
+    pub unsafe fn at(address: u64, len: u64) -> Self {
+        Self { start: address as *mut u8, len: len as usize }
+    }
+
     pub fn len(self) -> usize {
         self.len
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use object::Endianness;
@@ -12,22 +12,39 @@ use object::read::{Object as _, ObjectSymbol as _, ReadCache, ReadRef};
 use unikernel_abi::manifest::{self, Manifest};
 use unikernel_abi::{IMAGE, MOST_DEVICES, PAGE, VERSION};
 
+use crate::memory::Buffer;
+
 /// No program is larger.
 const LARGEST: u64 = 1 << 30;
 /// Nor has one more parts, or more notes: what is read of a file is bounded before it is read.
 const MOST_PARTS: u16 = 64;
 const LONGEST_NOTES: u64 = 64 << 10;
 
-/// A program that can be run. Of its file only what is run was read: the names of its functions, and what a debugger wants, are most of it.
+/// A program that can be run. Of its file only the beginning was read; what is run is read to where it belongs, and the names of its functions,
+/// which are most of it, when they are wanted.
 #[derive(Debug)]
 pub struct Program {
     path: PathBuf,
     file: File,
+    /// Of the file, when it was opened.
+    version: Version,
     entry: u64,
     segments: Vec<Segment>,
-    /// What the file has of each segment.
-    contents: Vec<Vec<u8>>,
     devices: Vec<String>,
+}
+
+/// What changes of a file when it is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Version {
+    len: u64,
+    written: (i64, i64),
+}
+
+impl Version {
+    fn of(file: &File) -> io::Result<Self> {
+        let about = file.metadata()?;
+        Ok(Self { len: about.len(), written: (about.mtime(), about.mtime_nsec()) })
+    }
 }
 
 /// A part of it in memory. No two of them share a page.
@@ -72,18 +89,12 @@ impl Program {
     pub fn open(path: &Path) -> Result<Self, ProgramError> {
         let unreadable = |why| ProgramError::Unreadable(path.to_owned(), why);
         let file = File::open(path).map_err(unreadable)?;
-        let len = file.metadata().map_err(unreadable)?.len();
-        if len > LARGEST {
+        let version = Version::of(&file).map_err(unreadable)?;
+        if version.len > LARGEST {
             return Err(ProgramError::NotOne(path.to_owned(), "larger than any program"));
         }
-        let headers = Headers::read(path, &ReadCache::new(&file), len)?;
-        let contents = headers.segments.iter().map(|segment| {
-            let mut content = vec![0; segment.in_file as usize];
-            file.read_exact_at(&mut content, segment.offset).map(|()| content)
-        });
-        let contents = contents.collect::<io::Result<_>>().map_err(unreadable)?;
-        let Headers { entry, segments, devices } = headers;
-        Ok(Self { path: path.to_owned(), file, entry, segments, contents, devices })
+        let Headers { entry, segments, devices } = Headers::read(path, &ReadCache::new(&file), version.len)?;
+        Ok(Self { path: path.to_owned(), file, version, entry, segments, devices })
     }
 
     pub fn path(&self) -> &Path {
@@ -125,9 +136,12 @@ impl Program {
         &self.segments
     }
 
-    /// Where in memory what the file has of it belongs.
-    pub(crate) fn contents(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.segments.iter().zip(&self.contents).map(|(segment, content)| (segment.start, &**content))
+    /// Reads it to memory, of which `at` says where an address of the guest lies.
+    pub(crate) fn load(&self, at: impl Fn(u64, u64) -> Option<Buffer>) -> io::Result<()> {
+        for Segment { start, offset, in_file, .. } in &self.segments {
+            at(*start, *in_file).ok_or(io::ErrorKind::OutOfMemory)?.fill_from(&self.file, *offset)?;
+        }
+        Ok(())
     }
 
     /// The function in which that address lies, and how far behind its beginning.
@@ -145,13 +159,9 @@ impl Program {
 
     /// All of the file, unless it is another program by now.
     fn whole(&self) -> Option<Vec<u8>> {
-        let len = self.file.metadata().ok()?.len().min(LARGEST);
-        let mut bytes = vec![0; len as usize];
+        let mut bytes = vec![0; self.version.len as usize];
         self.file.read_exact_at(&mut bytes, 0).ok()?;
-        let is_still = |(segment, content): (&Segment, &Vec<u8>)| {
-            bytes.get(segment.offset as usize..).is_some_and(|behind| behind.starts_with(content))
-        };
-        self.segments.iter().zip(&self.contents).all(is_still).then_some(bytes)
+        (Version::of(&self.file).ok()? == self.version).then_some(bytes)
     }
 }
 

@@ -47,6 +47,8 @@ pub enum HvtError {
     System(&'static str, kvm_ioctls::Error),
     #[error("no memory for the guest: {0}")]
     Memory(io::Error),
+    #[error("the program could not be read: {0}")]
+    Program(io::Error),
     #[error("a thread could not be confined: {0}")]
     Confined(io::Error),
     #[error("the log of a disk: {0}")]
@@ -121,13 +123,11 @@ fn ready(guest: &Guest, rings: Option<Rings>) -> Result<Ready, HvtError> {
     };
     let devices = guest.devices(asked);
     let told = boot::pages(guest, Kind::Hvt, clock(&vcpu), &devices, Range::default())?;
-    let mut put = vec![(BOOT, &told[..])];
-    put.extend(guest.program().contents());
-    let fault = fault::pages();
-    put.push((fault::START, &fault[..]));
-    if !put.into_iter().all(|(at, bytes)| memory.put(at, bytes)) || !hidden.put(tables_at, &page_tables) {
+    let put = memory.put(BOOT, &told) && memory.put(fault::START, &fault::pages());
+    if !put || !hidden.put(tables_at, &page_tables) {
         return Err(HvtError::Memory(io::ErrorKind::InvalidInput.into()));
     }
+    guest.program().load(|start, len| memory.at(start, len)).map_err(HvtError::Program)?;
     registers::set(&kvm, &vcpu, guest, tables_at).map_err(failed("the virtual processor refused its registers"))?;
     Ok(Ready { vcpu, vm, memory, _hidden: hidden })
 }

@@ -11,7 +11,7 @@ use super::vdso::Vdso;
 use crate::backend::Statistics;
 use crate::bpf::Instruction;
 use crate::guest::Guest;
-use crate::memory::Memory;
+use crate::memory::{Buffer, Memory};
 use crate::outcome::{Fault, FaultKind, Outcome};
 use crate::program::Access;
 
@@ -75,7 +75,7 @@ pub(super) const COUNTS: Range =
 const _: () = assert!(size_of::<Told>() <= COUNTS_BEHIND && COUNTS_BEHIND as u64 + COUNTS.len <= PAGE);
 
 /// What can fail in the child. The numbers of the first two are those of the code of [`super::enter`].
-const STEPS: [&str; 9] = [
+const STEPS: [&str; 10] = [
     "",
     "the monitor's memory could not be given up",
     "the filter of system calls was refused",
@@ -85,6 +85,7 @@ const STEPS: [&str; 9] = [
     "its files could not be closed",
     "its faults could not be caught",
     "the restartable sequences of the C library could not be ended",
+    "the program could not be read",
 ];
 const MEMORY: usize = 3;
 const PROTECTION: usize = 4;
@@ -92,6 +93,7 @@ const RIGHTS: usize = 5;
 const FILES: usize = 6;
 const FAULTS: usize = 7;
 const SEQUENCES: usize = 8;
+const PROGRAM: usize = 9;
 
 /// What a child becomes a guest with.
 pub(super) struct Needs<'a> {
@@ -125,6 +127,8 @@ fn prepare(needs: &Needs<'_>, report: &Report) -> Result<Never, (usize, io::Erro
     // Whoever ends the monitor ends the guest.
     check(set_own(libc::PR_SET_PDEATHSIG, libc::SIGKILL as u64)).map_err(step(RIGHTS))?;
     memory(needs, report).map_err(step(MEMORY))?;
+    // SAFETY: as the program and the guest were checked it lies within what was mapped, and nothing else uses it yet.
+    guest.program().load(|start, len| Some(unsafe { Buffer::at(start, len) })).map_err(step(PROGRAM))?;
     catch_faults().map_err(step(FAULTS))?;
     end_sequences().map_err(step(SEQUENCES))?;
     close_files(needs.files).map_err(step(FILES))?;
@@ -152,7 +156,7 @@ fn prepare(needs: &Needs<'_>, report: &Report) -> Result<Never, (usize, io::Erro
     enter()
 }
 
-/// The guest's memory: what the program has, what it is told, and zeros.
+/// The guest's memory: what it is told, and zeros.
 fn memory(needs: &Needs<'_>, report: &Report) -> io::Result<()> {
     let guest = needs.guest;
     if needs.memory.is_none() {
@@ -166,9 +170,6 @@ fn memory(needs: &Needs<'_>, report: &Report) -> io::Result<()> {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, bytes.len()) }
     };
     put(BOOT, needs.told);
-    for (start, content) in guest.program().contents() {
-        put(start, content);
-    }
     // The page below the stack is not there.
     protect(guest.stack().start - PAGE, guest.stack().start, libc::PROT_NONE)?;
     let (page, told) = (report.page.cast(), TOLD as *mut libc::c_void);
