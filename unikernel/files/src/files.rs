@@ -14,7 +14,6 @@ use crate::pages::Piece;
 use crate::pending::Pending;
 use crate::room::Room;
 use crate::table::{Known, Table};
-use crate::write::Dirty;
 
 /// The files of a device.
 #[derive(Debug)]
@@ -36,6 +35,14 @@ pub struct Files<D> {
     pub(crate) dirty: Vec<Dirty>,
     /// The page of the device that was last read in part.
     pub(crate) cached: Option<(u64, Box<[u8; PAGE]>)>,
+}
+
+/// A page of a file that has changed and was not written. A free page is kept for it.
+#[derive(Debug)]
+pub(crate) struct Dirty {
+    pub id: u32,
+    pub page: u64,
+    pub bytes: Box<[u8; PAGE]>,
 }
 
 /// A file, until it is removed or the device is mounted again.

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use crate::disk::Disk;
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::files::{File, Files, place};
+use crate::files::{Dirty, File, Files, place};
 use crate::layout::PAGE;
 use crate::pending::most_bytes;
 use crate::table::LARGEST;
@@ -14,14 +14,6 @@ use crate::table::LARGEST;
 const MOST_DIRTY: usize = 8;
 /// What is written at once.
 const CHUNK: usize = 512 << 10;
-
-/// A page of a file that has changed and was not written. A free page is kept for it.
-#[derive(Debug)]
-pub(crate) struct Dirty {
-    pub id: u32,
-    pub page: u64,
-    pub bytes: Box<[u8; PAGE]>,
-}
 
 impl<D: Disk> Files<D> {
     /// Writes from `offset` on. What lies between the end of the file and `offset` is zeros.
