@@ -24,7 +24,6 @@ header{padding:48px 0 8px}
 .lead{font-size:18px;margin:.2em 0}
 .when,.note,.paper,.source,figcaption,.shown{color:var(--k-muted)}
 .when,.note,figcaption,.shown,.source{font-size:13.5px}
-.shown{white-space:pre-line}
 .paper{font-style:italic}
 .warning{border-left:3px solid var(--k-warn);padding:.2em 0 .2em 12px;font-size:14.5px}
 .findings{margin:28px 0 8px}
