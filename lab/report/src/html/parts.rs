@@ -46,7 +46,7 @@ pub fn claims(claims: &[Judged]) -> String {
                 "<li class=\"{class}\"><span class=\"verdict\">{word}</span><span>{}{source}<br><span class=\"shown\">{}\
                  </span></span></li>",
                 escape(&claim.says),
-                escape(&claim.judgement.shown).replace('\n', "<br>")
+                claim.judgement.shown.lines().map(escape).collect::<Vec<_>>().join("<br>")
             )
         })
         .collect();
