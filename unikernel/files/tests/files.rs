@@ -118,6 +118,9 @@ struct Counting {
     /// What is refused is done.
     lies: bool,
     refuse_flush: bool,
+    /// One of eight writes is refused by this.
+    moody: Option<fastrand::Rng>,
+    refusals: u32,
 }
 
 impl Counting {
@@ -127,7 +130,8 @@ impl Counting {
 
     fn with_blocks(blocks: usize) -> Self {
         let memory = Files::format(Memory::new(512, blocks)).unwrap().into_disk();
-        Self { memory, writes: 0, flushes: 0, refuse_write: None, lies: false, refuse_flush: false }
+        let (refuse_write, moody, lies, refuse_flush) = (None, None, false, false);
+        Self { memory, writes: 0, flushes: 0, refuse_write, lies, refuse_flush, moody, refusals: 0 }
     }
 }
 
@@ -142,7 +146,9 @@ impl Disk for Counting {
 
     fn write(&mut self, block: u64, from: &[u8]) -> Result<(), DiskError> {
         self.writes += 1;
-        let refused = self.refuse_write == Some(self.writes);
+        let by_mood = self.moody.as_mut().is_some_and(|random| random.u8(..8) == 0);
+        let refused = by_mood || self.refuse_write == Some(self.writes);
+        self.refusals += u32::from(refused);
         if !refused || self.lies {
             self.memory.write(block, from)?;
         }
@@ -240,36 +246,6 @@ fn a_refused_write_loses_nothing_and_may_be_tried_again() {
     }
 }
 
-/// A device that refuses one of so many writes.
-#[derive(Debug)]
-struct Moody {
-    memory: Memory,
-    random: fastrand::Rng,
-    refusals: u32,
-}
-
-impl Disk for Moody {
-    fn geometry(&self) -> Geometry {
-        self.memory.geometry()
-    }
-
-    fn read(&mut self, block: u64, into: &mut [u8]) -> Result<(), DiskError> {
-        self.memory.read(block, into)
-    }
-
-    fn write(&mut self, block: u64, from: &[u8]) -> Result<(), DiskError> {
-        if self.random.u8(..8) == 0 {
-            self.refusals += 1;
-            return Err(DiskError::NoSpace);
-        }
-        self.memory.write(block, from)
-    }
-
-    fn flush(&mut self) -> Result<(), DiskError> {
-        Ok(())
-    }
-}
-
 /// Beside vectors: what is refused changes nothing, but that of a write a first part may be there.
 #[test]
 fn whatever_is_refused_every_byte_is_the_old_one_or_the_new_one() {
@@ -277,8 +253,8 @@ fn whatever_is_refused_every_byte_is_the_old_one_or_the_new_one() {
     for seed in 0..60 {
         let mut random = fastrand::Rng::with_seed(seed);
         // Not much larger than what is on it, so that it is free in pieces.
-        let memory = Files::format(Memory::new(512, 1400)).unwrap().into_disk();
-        let mut files = Files::mount(Moody { memory, random: random.fork(), refusals: 0 }).unwrap();
+        let disk = Counting { moody: Some(random.fork()), ..Counting::with_blocks(1400) };
+        let mut files = Files::mount(disk).unwrap();
         let mut now = BTreeMap::<String, Vec<u8>>::new();
         for step in 0..300 {
             let name = format!("file {}", random.u8(..5));
