@@ -214,9 +214,12 @@ impl Job {
 
     /// Seconds that a trial takes, about.
     pub fn seconds(&self) -> f64 {
-        let environment = self.environment;
-        let start = if self.starts_anew() { environment.booting() } else { environment.starting() };
-        (self.workload().seconds)(&self.params) + environment.beyond(&self.params, &self.settings) + start
+        self.working() + if self.starts_anew() { self.environment.booting() } else { self.environment.starting() }
+    }
+
+    /// Those of them that pass after its probe has started.
+    pub fn working(&self) -> f64 {
+        (self.workload().seconds)(&self.params) + self.environment.beyond(&self.params, &self.settings)
     }
 
     /// Seconds that its first trial takes beyond that, and which jobs have that in common: those that run in the same.

@@ -80,8 +80,7 @@ pub fn run_trial(
         Err(_) if interrupt.load(Ordering::Relaxed) => return Ok(TrialEnd::Interrupted),
         begun => begun?,
     };
-    let seconds = (job.workload().seconds)(&job.params) + job.environment.beyond(&job.params, &job.settings);
-    let expected = Duration::from_secs_f64(seconds.max(0.1));
+    let expected = Duration::from_secs_f64(job.working().max(0.1));
     let mut follow = Follow {
         arena: &arena,
         probe,
