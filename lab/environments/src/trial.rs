@@ -69,6 +69,7 @@ pub fn run_trial(
     let sizes: Vec<_> = parts.iter().map(|p| PartSize { columns: p.columns.len(), rows: p.rows }).collect();
     let arena = job.environment.arena(job, &sizes).map_err(Error::os("get memory for the samples"))?;
     let audit = Audit::of(job, scratch);
+    give_back_memory();
     let begin = || {
         let loads = loads::start(&job.loads, scratch, interrupt)?;
         let began = clock_ns() as i64;
@@ -108,6 +109,16 @@ pub fn run_trial(
         }
     }
     Ok(end)
+}
+
+/// Gives back what was held and no longer is, such as a guest's image or the samples of many trials. A process begins as a copy of the
+/// one that starts it: with 44 MB that the allocator had kept, every start of this machine took 4 ms more.
+fn give_back_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes the allocator's own locks and moves nothing that is in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// The flushes of a disk while a trial runs that syncs. Those of its preparation are among them, and those of whoever else writes there.
@@ -270,5 +281,29 @@ impl Follow<'_> {
         let said = self.probe.error_output();
         let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
         format!("the probe {ending} before it was done{said}")
+    }
+}
+
+#[cfg(all(test, target_env = "gnu"))]
+mod tests {
+    use super::give_back_memory;
+
+    /// Kilobytes that are this process's alone.
+    fn own_memory() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").expect("it is readable");
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("Linux tells it");
+        line.trim_end_matches("kB").trim().parse().expect("a number")
+    }
+
+    #[test]
+    fn what_was_held_and_no_longer_is_goes_back() {
+        // In pieces, which the allocator takes from its heap, and below one that stays.
+        let pieces: Vec<_> = (0..10_000_u32).map(|n| vec![n; 1000]).collect();
+        let stays = Box::new(own_memory());
+        drop(pieces);
+        let kept = own_memory();
+        give_back_memory();
+        let now = own_memory();
+        assert!(*stays > 30_000 && kept > 30_000 && now < 10_000, "{stays} kB, {kept} kB freed, {now} kB now");
     }
 }
