@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn every_finding_has_a_consequence_and_what_stands_in_the_way_is_explained() {
-        for name in ["pi", "server", "container", "no-such-machine"] {
+        for name in ["pi", "server", "guest", "container", "no-such-machine"] {
             for finding in looked_at(name) {
                 assert!(!finding.found.is_empty() && finding.means.ends_with('.'), "{name}: {finding:?}");
                 assert!(!finding.theme.is_empty());
@@ -96,6 +96,14 @@ mod tests {
         ] {
             assert!(pi.contains(&expected), "{expected:?}: {pi:?}");
         }
+    }
+
+    #[test]
+    fn a_guest_whose_driver_promises_a_microsecond_is_not_believed() {
+        let found = looked_at("guest");
+        let idle = found.iter().find(|finding| finding.check == "idle states").expect("it is looked at");
+        assert_eq!(idle.verdict, Verdict::Bad, "{idle:?}");
+        assert!(idle.found.contains("haltpoll") && !idle.found.contains("1 us"), "{idle:?}");
     }
 
     #[test]
