@@ -7,9 +7,20 @@ use kizami_settings::{Root, Settings};
 
 use super::finding::{Finding, Verdict};
 
-/// One finding for each environment. What only a real start tells is started, unless it should be `quick`.
+/// One finding for each environment. What only a real start tells is started, unless it should be `quick`. A reason that several have is
+/// told of the first.
 pub fn environments(root: &Root, quick: bool) -> Vec<Finding> {
-    let of = |environment: &&dyn Environment| Finding { theme: "environments", ..finding(*environment, root, quick) };
+    let mut told: Vec<(String, &str)> = Vec::new();
+    let of = |environment: &&dyn Environment| {
+        let mut finding = Finding { theme: "environments", ..finding(*environment, root, quick) };
+        if root.is_machine() && finding.verdict == Verdict::NotApplicable {
+            match told.iter().find(|(why, _)| *why == finding.found) {
+                Some((_, first)) => finding.found = format!("as {first}"),
+                None => told.push((finding.found.clone(), finding.check)),
+            }
+        }
+        finding
+    };
     kizami_environments::ALL.iter().map(of).collect()
 }
 
@@ -29,5 +40,23 @@ fn finding(environment: &dyn Environment, root: &Root, quick: bool) -> Finding {
             Finding::new(name, Verdict::Good, environment.title(), about)
         }
         Err(why) => Finding::new(name, Verdict::NotApplicable, why, "It is not measured on this machine."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_told_once() {
+        let found = environments(&Root::machine(), true);
+        assert_eq!(found.len(), kizami_environments::ALL.len());
+        // Beside the tests lies no unikernel, or all that runs one: of the three, the others refer to the first.
+        let missing = found.iter().filter(|finding| finding.verdict == Verdict::NotApplicable);
+        let mut reasons: Vec<_> = missing.map(|finding| &finding.found).filter(|why| !why.starts_with("as ")).collect();
+        let all = reasons.len();
+        reasons.sort();
+        reasons.dedup();
+        assert_eq!(reasons.len(), all, "{found:?}");
     }
 }
