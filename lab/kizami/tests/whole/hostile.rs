@@ -67,13 +67,13 @@ fn a_guest_that_hangs_is_given_up_long_before_its_limit() {
 
 #[test]
 fn a_guest_that_forks_without_end_costs_its_own_series() {
-    let Some((ended, trials)) = in_guests_that("fork_without_end", &["wakeup", "--set", "cycles=5000"]) else {
+    let Some((ended, trials)) = in_guests_that("fork_without_end", &["wakeup", "--set", "cycles=20000"]) else {
         return;
     };
     // Whether the agent still gets its turns, and the probe, is the kernel's affair.
     let (_, rows, outcome) = &trials[0];
     if outcome == "complete" {
-        assert_eq!((*rows, ended.status.code()), (5000, Some(0)), "{ended}");
+        assert_eq!((*rows, ended.status.code()), (20_000, Some(0)), "{ended}");
     } else {
         ended.ended_with(1).says(&["wakeup in qemu"]);
         assert!(outcome["failed"].is_string(), "{trials:?}");
