@@ -21,7 +21,7 @@ pub struct Claim {
     pub of: Selector,
     pub statistic: Statistic,
     pub expects: Expects,
-    /// How often a run looks whether a comparison is decided: at its end, and after each doubling of its rounds.
+    /// How often a run looks whether the claim is decided: at its end, and after each doubling of its rounds.
     pub looks: usize,
 }
 
@@ -132,7 +132,7 @@ impl Claim {
         selects(&self.of) || self.expects.other().is_some_and(selects)
     }
 
-    /// The confidence of the interval by which a comparison is judged. Whoever looks several times and stops at the first
+    /// The confidence of the interval by which the claim is judged. Whoever looks several times and stops at the first
     /// answer is wrong as often as all looks together, so each has its part of the five in a hundred.
     pub fn confidence(&self) -> f64 {
         1.0 - (1.0 - CONFIDENCE) / self.looks as f64

@@ -4,7 +4,8 @@
 //! with the one that agrees with it in every value that the other side does not name; where there is none, in every value that
 //! neither side names.
 //!
-//! - A comparison holds when the interval of the ratio ([`Claim::confidence`]: 95 % if it is looked at once) lies below 1,
+//! - Intervals are of [`Claim::confidence`]: 95 % if a run looks at a claim once.
+//! - A comparison holds when the interval of the ratio lies below 1,
 //!   or below the factor that the claim allows,
 //!   and not because one figure is lower than another: two runs of the same job differ too.
 //! - `between` and `near` hold when the whole interval lies inside the limits, and do not when all of it lies outside. Where it
@@ -19,7 +20,7 @@ use std::collections::BTreeSet;
 
 use kizami_recording::folder::{Loaded, Series};
 use kizami_recording::stats::compare::{ENOUGH_TRIALS, Method};
-use kizami_recording::stats::{Deadline, Interval, Options, Samples, Summary};
+use kizami_recording::stats::{Deadline, Interval, Options, Samples, Summary, percent};
 
 use crate::apart::apart;
 use crate::claim::{Claim, Expects};
@@ -126,7 +127,8 @@ impl Claim {
             return Judgement { verdict: inside(figure, None, low, high), shown, figure: figure_alone };
         }
         let operations = one.series.operations_of_one();
-        let Some(summary) = Summary::of(&*one.values(), options) else { return not_measured("it has no samples") };
+        let options = Options { confidence: self.confidence(), ..*options };
+        let Some(summary) = Summary::of(&*one.values(), &options) else { return not_measured("it has no samples") };
         let Some(figure) = self.statistic.of(&summary).map(|known| known.map(|f| f / operations)) else {
             return not_measured(format!("{} samples are too few for the {}", summary.count, self.statistic));
         };
@@ -146,14 +148,15 @@ impl Claim {
         let verdict = match (tail, interval) {
             (Some(share), _) => {
                 let limits = [low, high].map(|limit| ((limit * operations) as u64, unit(limit)));
-                let (verdict, said) = tail_inside(&*one.values(), share, &limits);
+                let (verdict, said) = tail_inside(&*one.values(), share, &limits, self.confidence());
                 shown.push_str(&format!(" ({said})"));
                 verdict
             }
             (None, None) => inside(figure, None, low, high),
             (None, Some(Ok(i))) => {
                 let interval = Interval { low: i.low / operations, high: i.high / operations };
-                shown.push_str(&format!(" (95 %: {} to {})", unit(interval.low), unit(interval.high)));
+                let of = percent(self.confidence());
+                shown.push_str(&format!(" ({of} %: {} to {})", unit(interval.low), unit(interval.high)));
                 inside(figure, Some(interval), low, high)
             }
             (None, Some(Err(why))) => {
@@ -259,12 +262,6 @@ impl Claim {
     }
 }
 
-/// 95, or 98.3.
-fn percent(confidence: f64) -> String {
-    let text = format!("{:.1}", confidence * 100.0);
-    text.strip_suffix(".0").unwrap_or(&text).to_owned()
-}
-
 /// How a figure of that statistic of `series` is shown.
 fn shown_unit(statistic: Statistic, series: &Series) -> impl Fn(f64) -> String {
     let unit = series.unit();
@@ -291,9 +288,15 @@ fn inside(figure: f64, interval: Option<Interval>, low: f64, high: f64) -> Verdi
 
 /// Whether the percentile beyond which that share of the samples lies is inside the limits, by the intervals of the shares beyond these.
 /// The limits are those of a sample, and as they are shown.
-fn tail_inside(samples: &dyn Samples, share: f64, [low, high]: &[(u64, String); 2]) -> (Verdict, String) {
+fn tail_inside(
+    samples: &dyn Samples,
+    share: f64,
+    [low, high]: &[(u64, String); 2],
+    confidence: f64,
+) -> (Verdict, String) {
     const ALL: Interval = Interval { low: 1.0, high: 1.0 };
-    let (over, under) = (Deadline::of(samples, high.0), Deadline::of(samples, low.0).filter(|_| low.0 > 0));
+    let of = |limit: u64| Deadline::with(samples, limit, confidence);
+    let (over, under) = (of(high.0), of(low.0).filter(|_| low.0 > 0));
     let said: Vec<_> =
         [(&over, high), (&under, low)].iter().filter_map(|(of, limit)| Some(of.as_ref()?.sentence(&limit.1))).collect();
     let said = said.join(" ").trim_end_matches('.').to_owned();

@@ -1,4 +1,4 @@
-//! What a recording leaves open: comparisons that its rounds do not decide.
+//! What a recording leaves open: claims that its rounds do not decide.
 
 use kizami_recording::folder::{Loaded, Reader};
 use kizami_recording::stats::Options;
@@ -19,10 +19,9 @@ impl Claim {
 }
 
 impl Study {
-    /// The comparisons that the recording leaves open.
+    /// The claims that the recording leaves open.
     pub fn open(&self, reader: &Reader, options: &Options) -> Vec<&Claim> {
-        let compares = self.claims.iter().filter(|claim| claim.expects.other().is_some());
         let open = |claim: &&Claim| claim.judge_recorded(reader, options).verdict == Verdict::NotSupported;
-        compares.filter(open).collect()
+        self.claims.iter().filter(open).collect()
     }
 }

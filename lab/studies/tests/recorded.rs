@@ -272,9 +272,9 @@ fn the_figures_of_a_comparison_are_not_taken_for_those_of_all_samples() {
     assert!(shown.starts_with("max 2.00 ms against 2.00 ms (medians of the starts); "), "{shown}");
 }
 
-/// Two comparisons, of which the samples decide one; each look has its part of what all of them may miss.
+/// Two comparisons and two bounds, of which the samples decide one each; each look has its part of what all of them may miss.
 #[test]
-fn what_stays_open_is_a_comparison_that_is_not_decided() {
+fn what_stays_open_is_a_claim_that_is_not_decided() {
     let study = study(
         r#"
         name = "s"
@@ -303,23 +303,29 @@ fn what_stays_open_is_a_comparison_that_is_not_decided() {
         statistic = "median"
         below = { group = "near", timer_slack = "default" }
         [[claim]]
-        says = "no comparison"
+        says = "decided by its bounds"
         of = { group = "near", timer_slack = "1us" }
         statistic = "median"
         between = ["1ns", "2ns"]
+        [[claim]]
+        says = "open at its bounds"
+        of = { group = "near", timer_slack = "1us" }
+        statistic = "median"
+        between = ["0us", "65us"]
         "#,
     );
     let scratch = Scratch::new();
     let reader = record(&study, &scratch, |series, trial| {
         let less = series.workload == "sleep" && series.requested.contains_key("timer_slack");
         let place = series.name.len() as u64;
-        around(if less { 50_000 } else { 60_000 }, 10_000, 50, 100 * trial as u64 + place)
+        around(if less { 50_000 } else { 60_000 }, 10_000, 50, 1000 * trial as u64 + place)
     });
     let open = study.open(&reader, &Options::default());
-    assert_eq!(open.iter().map(|claim| claim.says.as_str()).collect::<Vec<_>>(), ["open"]);
+    assert_eq!(open.iter().map(|claim| claim.says.as_str()).collect::<Vec<_>>(), ["open", "open at its bounds"]);
     let judged = judge(&study, &reader);
     assert!(judged[0].shown.contains("(98.3 %: "), "{:?}", judged[0]);
     assert_eq!(judged[0].verdict, Verdict::Holds, "{:?}", judged[0]);
+    assert!(judged[3].shown.contains(" (98.3 %: "), "{:?}", judged[3]);
 }
 
 /// A machine that slows down by half from round to round, and two that are alike on it.

@@ -1,7 +1,7 @@
-//! More rounds for comparisons that those of the plan leave open.
+//! More rounds for claims that those of the plan leave open.
 //!
 //! A machine that others share decides a difference of a few per cent in ten rounds on one day and in a hundred on another. So a
-//! study may say how often a bench looks at its open comparisons again, each time after as many rounds more as there were. What each
+//! study may say how often a bench looks at its open claims again, each time after as many rounds more as there were. What each
 //! look may miss is its part of five in a hundred ([`Claim::confidence`](kizami_studies::Claim::confidence)), so that several
 //! looks are wrong no more often than one.
 
@@ -16,7 +16,7 @@ use kizami_studies::{Claim, Plan, Study};
 pub enum Rounds {
     /// Those of its plan.
     Planned,
-    /// More of what its studies compare, while that stays open.
+    /// More of what its studies claim, while that stays open.
     UntilDecided,
 }
 
@@ -32,7 +32,7 @@ pub struct Looks<'a> {
 }
 
 impl<'a> Looks<'a> {
-    /// At the comparisons of `studies`, where `rounds` go on. Whoever says how many trials there are gets these, and no look: `trials`.
+    /// At the claims of `studies`, where `rounds` go on. Whoever says how many trials there are gets these, and no look: `trials`.
     pub fn new(studies: &'a [Study], rounds: Rounds, trials: Option<usize>) -> Self {
         let looks = rounds == Rounds::UntilDecided && trials.is_none();
         Self { studies: if looks { studies } else { &[] }, looked: 0 }
@@ -58,9 +58,9 @@ impl<'a> Looks<'a> {
     pub fn most(&self, plan: &Plan) -> Plan {
         let mut most = plan.clone();
         for study in self.studies {
-            let compares: Vec<_> = study.claims.iter().filter(|claim| claim.expects.other().is_some()).collect();
+            let all: Vec<_> = study.claims.iter().collect();
             for _ in 0..study.doublings {
-                most.go_on(&compares);
+                most.go_on(&all);
             }
         }
         most

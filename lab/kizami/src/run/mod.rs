@@ -180,7 +180,7 @@ fn nothing_runs(unavailable: &[String]) -> Exit {
     Exit::failed(format!("nothing of it can run on this machine:\n{}", unavailable.join("\n")))
 }
 
-/// Shows what would run, which takes `most` seconds where every comparison stays open.
+/// Shows what would run, which takes `most` seconds where every claim stays open.
 fn show_plan(plan: &Plan, most: f64, json: bool) {
     let text = if json {
         let job = |j: &Planned| json!({ "series": j.series, "trials": j.trials, "seconds": j.seconds });
@@ -191,7 +191,7 @@ fn show_plan(plan: &Plan, most: f64, json: bool) {
         let lines: String = plan.jobs.iter().map(line).collect();
         let seconds = plan.seconds();
         let open =
-            if most > seconds { format!(", up to {most:.0} s where comparisons stay open") } else { String::new() };
+            if most > seconds { format!(", up to {most:.0} s where claims stay open") } else { String::new() };
         format!("{lines}{} trials, about {seconds:.0} s{open}", plan.order.len())
     };
     // A reader that has seen enough (`| head`) is no failure.

@@ -182,9 +182,10 @@ fn samples_go_out_and_come_back_the_same() {
     assert_eq!(import("nerves", &export("nerves")), 100);
 }
 
-/// Three starts a side support no comparison, six do: what it is about goes on, and nothing else.
+/// Three starts a side support no comparison, six do, and 27 samples have no interval: what these claims are about goes on, and
+/// nothing else.
 #[test]
-fn a_comparison_that_stays_open_takes_more_rounds_of_a_bench_unless_their_number_is_asked_for() {
+fn a_claim_that_stays_open_takes_more_rounds_of_a_bench_unless_their_number_is_asked_for() {
     let lab = Lab::new();
     let text = r#"
         name = "goes-on"
@@ -202,34 +203,44 @@ fn a_comparison_that_stays_open_takes_more_rounds_of_a_bench_unless_their_number
         title = "Other"
         workloads = ["empty"]
         params = { samples = 1002 }
+        [[group]]
+        id = "few"
+        title = "Few"
+        workloads = ["empty"]
+        params = { samples = 9 }
         [[claim]]
         says = "two that are alike"
         of = { group = "open", samples = 1000 }
         statistic = "median"
         near = { group = "open", samples = 1001 }
         within = 0.99
+        [[claim]]
+        says = "a bound"
+        of = { group = "few" }
+        statistic = "median"
+        between = ["0ns", "1s"]
     "#;
     fs::write(lab.path().join("goes-on.toml"), text).expect("a study");
     let planned = |command: &str| lab.kizami(&[command, "goes-on.toml", "--dry-run"]).succeeded().out;
     let (run, bench) = (planned("run"), planned("bench"));
-    assert!(bench.contains("9 trials, about ") && bench.contains(" where comparisons stay open"), "{bench}");
-    assert!(run.contains("9 trials, about ") && !run.contains("open"), "{run}");
+    assert!(bench.contains("12 trials, about ") && bench.contains(" where claims stay open"), "{bench}");
+    assert!(run.contains("12 trials, about ") && !run.contains("open"), "{run}");
     let trials = |folder: &str| -> Vec<usize> {
         let recording = recorded(&lab.path().join(folder));
         let series = recording["series"].as_array().expect("series").iter();
         series.map(|series| series["trials"].as_array().expect("trials").len()).collect()
     };
     let bench = ["bench", "goes-on.toml", "--wait", "--out"];
-    let more = "two that are alike is not decided: 6 more trials for it";
-    let went_on = lab.kizami(&[&bench[..], &["more"]].concat()).says(&[more]).succeeded();
+    let more = "two that are alike; a bound are not decided: 9 more trials for them";
+    let went_on = lab.kizami(&[&bench[..], &["more"]].concat()).says(&[more]);
     assert!(went_on.out.contains("round by round") && went_on.out.contains("(97.5 %: "), "{went_on}");
-    assert_eq!(trials("more"), [6, 6, 3]);
+    assert_eq!(trials("more"), [6, 6, 3, 6]);
     let notes = &recorded(&lab.path().join("more"))["notes"];
     assert!(notes.as_array().expect("notes").iter().any(|note| note == more), "{notes}");
-    // A run has the rounds of its plan, however open they leave a comparison.
+    // A run has the rounds of its plan, however open they leave a claim.
     lab.kizami(&["run", "goes-on.toml", "--wait", "--out", "planned"]).succeeded();
-    assert_eq!(trials("planned"), [3, 3, 3]);
+    assert_eq!(trials("planned"), [3; 4]);
     // Bounds that were not seen to hold end a bench with 5.
     lab.kizami(&[&bench[..], &["asked", "--trials", "4"]].concat()).ended_with(5);
-    assert_eq!(trials("asked"), [4, 4, 4]);
+    assert_eq!(trials("asked"), [4; 4]);
 }

@@ -1,4 +1,4 @@
-//! 95 % intervals of the mean and of quantiles, of samples that may depend on each other.
+//! Intervals of the mean and of quantiles, of samples that may depend on each other.
 //!
 //! - **Mean**: Student's, with the spread of batches ([`super::dependence`]), shifted by Johnson's correction for
 //!   skewness (Johnson, "Modified t tests and confidence intervals for asymmetrical populations", JASA 73, 1978).
@@ -14,7 +14,7 @@
 
 use super::beta;
 use super::dependence::{Batches, Spread, Sum, spread, spread_of_few};
-use super::interval::{CONFIDENCE, Interval};
+use super::interval::Interval;
 use super::no_interval::NoInterval;
 use super::quantile::Quantile;
 use super::samples::Samples;
@@ -42,17 +42,17 @@ const BEYOND: f64 = 10.0;
 /// A series counts as dependent if its sums scatter so many times as much as independent ones.
 const DEPENDENT: f64 = 1.1;
 
-/// Intervals of the mean, of the median and of the 99th percentile. `shape` is that of the samples.
-pub fn intervals(samples: &dyn Samples, shape: &Shape) -> [Confidence; 3] {
+/// Intervals of that confidence of the mean, of the median and of the 99th percentile. `shape` is that of the samples.
+pub fn intervals(samples: &dyn Samples, shape: &Shape, confidence: f64) -> [Confidence; 3] {
     let count = shape.count();
     let beyond = Quantile::NearestRank(995_000).position(count).rank;
     let middle = shape.at_ranks(samples, &[count / 2, Quantile::P99.position(count).rank, beyond, top(count)]);
-    let profile = Profile::of(samples, shape.mean(), &middle);
+    let profile = Profile::of(samples, shape.mean(), &middle, confidence);
     let median = profile.effective(0, Sum::Count);
     let tail = median.and_then(|median| profile.tail(Quantile::P99, median));
     let mean = profile.mean(shape.mean());
     let bounds = [(Quantile::MEDIAN, median), (Quantile::P99, tail)]
-        .map(|(quantile, effective)| effective.and_then(|effective| ranks(quantile, effective, count)));
+        .map(|(quantile, effective)| effective.and_then(|effective| ranks(quantile, effective, count, confidence)));
     let wanted: Vec<f64> = bounds.iter().flatten().flatten().copied().collect();
     let values = between_ranks(samples, shape, &wanted);
     let mut pairs = values.chunks_exact(2);
@@ -78,11 +78,13 @@ pub(super) struct Profile {
     numbers: Vec<Vec<f64>>,
     /// The shares of samples at or below each value.
     shares: Vec<f64>,
+    /// That of the intervals that are made of it.
+    confidence: f64,
 }
 
 impl Profile {
     /// Reads the samples once.
-    pub(super) fn of(samples: &dyn Samples, mean: f64, values: &[u64]) -> Profile {
+    pub(super) fn of(samples: &dyn Samples, mean: f64, values: &[u64], confidence: f64) -> Profile {
         let batches = Batches::of(samples.len());
         let count = samples.len() as f64;
         // Counted from a whole number near the mean, so that nothing of a small spread is lost beside large values.
@@ -109,6 +111,7 @@ impl Profile {
                 })
                 .collect(),
             shares,
+            confidence,
         }
     }
 
@@ -126,7 +129,8 @@ impl Profile {
         if times <= 1.0 {
             return Ok(self.count);
         }
-        let known = beta::student(CONFIDENCE, f64::INFINITY) / beta::student(CONFIDENCE, spread.degrees);
+        let errors = |degrees| beta::student(self.confidence, degrees);
+        let known = errors(f64::INFINITY) / errors(spread.degrees);
         Ok(self.count / times * known * known)
     }
 
@@ -157,7 +161,7 @@ impl Profile {
     fn mean(&self, mean: f64) -> Confidence {
         let spread = spread(&self.sums, Sum::Values)?;
         let error = libm::sqrt(spread.variance) / self.count;
-        let t = beta::student(CONFIDENCE, spread.degrees);
+        let t = beta::student(self.confidence, spread.degrees);
         let shift = spread.skewness * (1.0 + 2.0 * t * t) / 6.0;
         Ok(Interval { low: mean - error * (t - shift), high: mean + error * (t + shift) })
     }
@@ -165,9 +169,9 @@ impl Profile {
 
 /// The ranks, counted from 0 and with a fraction, between which the quantile lies, of `count` samples that tell as much as
 /// `effective` independent ones.
-fn ranks(quantile: Quantile, effective: f64, count: u64) -> Result<[f64; 2], NoInterval> {
+fn ranks(quantile: Quantile, effective: f64, count: u64, confidence: f64) -> Result<[f64; 2], NoInterval> {
     let share = quantile.share();
-    let outside = (1.0 - CONFIDENCE) / 2.0;
+    let outside = (1.0 - confidence) / 2.0;
     // The extremes must bound it.
     let needed = libm::log(outside) / libm::log(share.max(1.0 - share));
     let too_few = NoInterval::TooFewSamples {
@@ -198,10 +202,11 @@ fn between_ranks(samples: &dyn Samples, shape: &Shape, ranks: &[f64]) -> Vec<f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::CONFIDENCE;
     use crate::stats::testing::exponential;
 
     fn of(samples: &[u64]) -> [Confidence; 3] {
-        intervals(&samples, &Shape::of(&samples).unwrap())
+        intervals(&samples, &Shape::of(&samples).unwrap(), CONFIDENCE)
     }
 
     /// How many of 200 intervals of each kind are given, and how many of those hold the truth.

@@ -16,7 +16,7 @@
 use super::beta;
 use super::confidence::{Confidence, Profile, top};
 use super::dependence::{FEWEST, Sum};
-use super::interval::{CONFIDENCE, Interval};
+use super::interval::{CONFIDENCE, Interval, percent};
 use super::no_interval::NoInterval;
 use super::samples::Samples;
 use super::shape::Shape;
@@ -39,9 +39,10 @@ pub struct Deadline {
     pub lost: u64,
     /// `misses / count`.
     pub rate: f64,
-    /// The 95 % interval of the rate.
+    /// The interval of the rate, of that confidence.
     #[cfg_attr(feature = "std", serde(serialize_with = "super::confidence::serialize"))]
     pub interval: Confidence,
+    pub confidence: f64,
     /// Whether the interval is that of independent samples because the order was not kept, which would show whether they are.
     pub assumes_independence: bool,
 }
@@ -50,8 +51,13 @@ pub struct Deadline {
 const BUNCHES: f64 = 5.0;
 
 impl Deadline {
-    /// `None` of a series without a recorded sample.
+    /// With an interval of 95 %. `None` of a series without a recorded sample.
     pub fn of(samples: &dyn Samples, deadline: u64) -> Option<Deadline> {
+        Self::with(samples, deadline, CONFIDENCE)
+    }
+
+    /// With an interval of that confidence.
+    pub fn with(samples: &dyn Samples, deadline: u64, confidence: f64) -> Option<Deadline> {
         let shape = Shape::of(samples)?;
         let missing = samples.unrecorded();
         let count = shape.count().saturating_add(missing.beyond());
@@ -77,19 +83,19 @@ impl Deadline {
         } else if missing.unordered {
             Ok(count as f64)
         } else {
-            effective(samples, &shape, deadline)
+            effective(samples, &shape, deadline, confidence)
         };
         let interval = interval.map(|effective| {
             // The lowest possible rate from below, the highest from above.
             let [low, high] = [misses, misses + possible].map(|misses| {
                 // The quotient first: of all samples it is exactly 1.
-                clopper_pearson(misses as f64 / count as f64 * effective, effective)
+                clopper_pearson(misses as f64 / count as f64 * effective, effective, confidence)
             });
             Interval { low: low.low, high: high.high }
         });
         let rate = misses as f64 / count as f64;
         let assumes_independence = missing.unordered && interval.is_ok();
-        Some(Deadline { deadline, misses, possible, count, lost: missing.lost, rate, interval, assumes_independence })
+        Some(Deadline { deadline, misses, possible, count, lost: missing.lost, rate, interval, confidence, assumes_independence })
     }
 
     /// The answer in English, for example "3 of 10000 samples are above 50 µs; with 95 % confidence the true share is between
@@ -129,17 +135,17 @@ impl Deadline {
                 } else {
                     format!("the true share is between {low} and {high}")
                 };
-                format!("{fact}; {condition}with 95 % confidence {share}.")
+                format!("{fact}; {condition}with {} % confidence {share}.", percent(self.confidence))
             }
         }
     }
 }
 
 /// So many independent samples would tell as much about the rate of misses.
-fn effective(samples: &dyn Samples, shape: &Shape, deadline: u64) -> Result<f64, NoInterval> {
+fn effective(samples: &dyn Samples, shape: &Shape, deadline: u64, confidence: f64) -> Result<f64, NoInterval> {
     let count = shape.count();
     let ranks = shape.at_ranks(samples, &[count / 2, top(count)]);
-    let profile = Profile::of(samples, shape.mean(), &[ranks[0], ranks[1], deadline]);
+    let profile = Profile::of(samples, shape.mean(), &[ranks[0], ranks[1], deadline], confidence);
     let least = profile.effective(0, Sum::Count)?.min(profile.effective(1, Sum::TailCount)?);
     let of_misses = profile.effective(2, Sum::TailCount)?;
     // Misses that came in a few bunches: how often bunches come, and how long they are, is not known then.
@@ -167,10 +173,10 @@ fn shares(interval: Interval) -> (String, String) {
     (format!("{low:.decimals$} %"), format!("{high:.1} %"))
 }
 
-/// The exact 95 % interval of the rate of an event seen `k` times in `n > 0` independent trials. Two-sided, except that an
-/// event seen never or always has only one end to be uncertain about, which then gets the whole 5 %.
-pub fn clopper_pearson(k: f64, n: f64) -> Interval {
-    let miss = 1.0 - CONFIDENCE;
+/// The exact interval of that confidence of the rate of an event seen `k` times in `n > 0` independent trials. Two-sided, except
+/// that an event seen never or always has only one end to be uncertain about, which then gets all that the interval may miss.
+pub fn clopper_pearson(k: f64, n: f64, confidence: f64) -> Interval {
+    let miss = 1.0 - confidence;
     if k <= 0.0 {
         Interval { low: 0.0, high: -libm::expm1(libm::log(miss) / n) }
     } else if k >= n {
@@ -197,7 +203,7 @@ mod tests {
         for (events, count, low, high) in
             [(1.0, 10.0, 0.002_529, 0.445_016), (5.0, 100.0, 0.016_432, 0.112_835), (50.0, 100.0, 0.398_321, 0.601_679)]
         {
-            let got = clopper_pearson(events, count);
+            let got = clopper_pearson(events, count, CONFIDENCE);
             assert!((got.low - low).abs() < 1e-6 && (got.high - high).abs() < 1e-6, "{events} of {count}: {got:?}");
         }
     }
@@ -205,7 +211,7 @@ mod tests {
     #[test]
     fn without_a_miss_the_bound_is_the_rule_of_three() {
         for count in [100.0, 10_000.0, 10_000_000.0] {
-            let bound = clopper_pearson(0.0, count).high * count;
+            let bound = clopper_pearson(0.0, count, CONFIDENCE).high * count;
             assert!((2.9..=3.0).contains(&bound), "{bound}");
         }
     }
@@ -213,7 +219,7 @@ mod tests {
     #[test]
     fn ten_million_samples_have_an_interval_of_the_normal_approximation() {
         let (k, n) = (5_000.0, 1e7);
-        let got = clopper_pearson(k, n);
+        let got = clopper_pearson(k, n, CONFIDENCE);
         let half = 1.96 * libm::sqrt(k) / n;
         assert!((got.low - (k / n - half)).abs() < 0.02 * half, "{got:?}");
         assert!((got.high - (k / n + half)).abs() < 0.02 * half, "{got:?}");
@@ -227,8 +233,30 @@ mod tests {
     fn independent_misses_get_about_the_exact_interval() {
         let samples = exponential(9, 20_000, 1e5);
         let got = Deadline::of(&samples, 300_000).unwrap();
-        let exact = clopper_pearson(got.misses as f64, got.count as f64);
+        let exact = clopper_pearson(got.misses as f64, got.count as f64, CONFIDENCE);
         assert!((0.99..1.4).contains(&(interval(&got).width() / exact.width())), "{got:?} {exact:?}");
+    }
+
+    /// A run that goes on while a share of one in twenty is not decided, and has that share, is told a side as often as it says.
+    #[test]
+    fn several_looks_are_wrong_no_more_often_than_one_where_each_has_its_part() {
+        let mut seeds = 0..;
+        let mut wrong = |confidence: f64| {
+            let told = (0..400).filter(|_| {
+                let samples = exponential(seeds.next().unwrap_or(0), 4000, 1e5);
+                let deadline = (1e5 * libm::log(20.0)) as u64;
+                [500, 1000, 2000, 4000].iter().any(|looked| {
+                    let got = Deadline::with(&&samples[..*looked], deadline, confidence).unwrap();
+                    got.interval.is_ok_and(|interval| !interval.contains(0.05))
+                })
+            });
+            told.count()
+        };
+        let (in_parts, each_by_itself) = (wrong(1.0 - 0.05 / 4.0), wrong(CONFIDENCE));
+        assert!(in_parts <= 24, "{in_parts} of 400");
+        assert!(each_by_itself > in_parts + 10, "{each_by_itself} of 400");
+        let wider = Deadline::with(&exponential(9, 20_000, 1e5), 300_000, 0.9875).unwrap();
+        assert!(wider.sentence("100 µs").contains("; with 98.8 % confidence the true share is between "), "{wider:?}");
     }
 
     #[test]
@@ -237,7 +265,7 @@ mod tests {
         (0..10).for_each(|bunch| samples[2000 * bunch + 77 * bunch..][..20].fill(10_000_000));
         let got = Deadline::of(&samples, 5_000_000).unwrap();
         assert_eq!((got.misses, got.count, got.rate), (200, 20_000, 0.01));
-        assert!(interval(&got).width() > 3.0 * clopper_pearson(200.0, 20_000.0).width(), "{got:?}");
+        assert!(interval(&got).width() > 3.0 * clopper_pearson(200.0, 20_000.0, CONFIDENCE).width(), "{got:?}");
         assert!(interval(&got).contains(got.rate));
     }
 

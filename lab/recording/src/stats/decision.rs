@@ -6,6 +6,7 @@
 //! if all of them were in time, never meet anything.
 
 use super::deadline::{Deadline, clopper_pearson};
+use super::interval::CONFIDENCE;
 use super::no_interval::NoInterval;
 
 /// Whether a requirement is met.
@@ -54,7 +55,7 @@ impl Decision {
         }
         let effective = independent(deadline, interval.high);
         let told = |times: f64| {
-            let more = clopper_pearson(deadline.rate * effective * times, effective * times);
+            let more = clopper_pearson(deadline.rate * effective * times, effective * times, deadline.confidence);
             more.high <= allowed || more.low > allowed
         };
         match first(told) {
@@ -81,7 +82,7 @@ impl Decision {
         }
         let late = starts.iter().filter(|start| start.late > 0).count();
         let most = starts.iter().map(|start| start.samples).max().unwrap_or(0);
-        let told = late > 0 && clopper_pearson(late as f64, starts.len() as f64).low > most as f64 * allowed;
+        let told = late > 0 && clopper_pearson(late as f64, starts.len() as f64, CONFIDENCE).low > most as f64 * allowed;
         if told { Self::DoesNot } else { self }
     }
 }
@@ -93,7 +94,7 @@ fn independent(deadline: &Deadline, high: f64) -> f64 {
     for _ in 0..60 {
         let middle = (low + most) / 2.0;
         let samples = libm::exp(middle);
-        if clopper_pearson(deadline.rate * samples, samples).high > high { low = middle } else { most = middle }
+        if clopper_pearson(deadline.rate * samples, samples, deadline.confidence).high > high { low = middle } else { most = middle }
     }
     libm::exp(most)
 }

@@ -45,7 +45,7 @@ pub use confidence::Confidence;
 pub use deadline::Deadline;
 pub use decision::{Decision, Start};
 pub use extreme::{Extreme, Refusal};
-pub use interval::{CONFIDENCE, Interval};
+pub use interval::{CONFIDENCE, Interval, percent};
 pub use mode::Mode;
 pub use no_interval::NoInterval;
 pub use options::Options;

@@ -1,9 +1,10 @@
 //! The options of the statistics. The same options give the same figures again.
 
+use super::interval::CONFIDENCE;
 use core::num::NonZeroU64;
 
 /// What a caller may choose about the statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Where random numbers start. Recorded with the results, it makes them repeatable.
     pub seed: u64,
@@ -12,6 +13,8 @@ pub struct Options {
     /// The bin width of the mode in the unit of the samples; `None` chooses one from the samples (see [`super::mode`]).
     /// The published microsecond tables correspond to 1000 ns.
     pub bin_width: Option<NonZeroU64>,
+    /// That of the intervals of the mean, the median and the 99th percentile.
+    pub confidence: f64,
 }
 
 impl Options {
@@ -24,6 +27,6 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 0x6b69_7a61_6d69, resamples: 1000, bin_width: None }
+        Options { seed: 0x6b69_7a61_6d69, resamples: 1000, bin_width: None, confidence: CONFIDENCE }
     }
 }

@@ -118,7 +118,7 @@ impl Summary {
         };
         let [mean_interval, median_interval, p99_interval] = match refused {
             Some(why) => [Err(why); 3],
-            None => intervals(samples, shape),
+            None => intervals(samples, shape, options.confidence),
         };
         Summary {
             count,
