@@ -2,8 +2,8 @@
 //!
 //! The rate has the exact binomial interval of Clopper and Pearson ("The use of confidence or fiducial limits
 //! illustrated in the case of the binomial", Biometrika 26, 1934), of as many independent samples as tell as much as the
-//! series does ([`super::dependence`]). Misses come in bunches, so their own dependence counts; so does that of the highest
-//! samples and that of the middle of the distribution, since of few misses nothing is seen of how they come.
+//! series does ([`super::dependence`]). Misses come in bunches, so their own dependence counts. Of few misses nothing is seen of
+//! how they come: then that of the highest samples and that of the middle of the distribution count too.
 //!
 //! A series without a miss is the common and interesting case. The rate may then be zero, so all of the 5 % belong to
 //! the upper end: 1 - 0.05^(1/n), which is the "rule of three" (3/n). What happens so rarely that it did not happen in
@@ -49,6 +49,8 @@ pub struct Deadline {
 
 /// Misses that come in fewer bunches have no interval.
 const BUNCHES: f64 = 5.0;
+/// So many bunches show how misses come, whatever the other samples do.
+const MANY_BUNCHES: f64 = 30.0;
 
 impl Deadline {
     /// With an interval of 95 %. `None` of a series without a recorded sample.
@@ -153,7 +155,7 @@ fn effective(samples: &dyn Samples, shape: &Shape, deadline: u64, confidence: f6
     if bunches > 0.0 && bunches < BUNCHES && of_misses < count as f64 / 2.0 {
         return Err(NoInterval::Few);
     }
-    Ok(least.min(of_misses))
+    Ok(if bunches >= MANY_BUNCHES { of_misses } else { least.min(of_misses) })
 }
 
 /// The ends of an interval of shares as text, in one form: in percent, or as one in so many when both are small. The low end
