@@ -190,8 +190,7 @@ fn show_plan(plan: &Plan, most: f64, json: bool) {
         let line = |j: &Planned| format!("{:>4} × {:>6.1} s  {}\n", j.trials, j.seconds, available::title(j));
         let lines: String = plan.jobs.iter().map(line).collect();
         let seconds = plan.seconds();
-        let open =
-            if most > seconds { format!(", up to {most:.0} s where claims stay open") } else { String::new() };
+        let open = if most > seconds { format!(", up to {most:.0} s where claims stay open") } else { String::new() };
         format!("{lines}{} trials, about {seconds:.0} s{open}", plan.order.len())
     };
     // A reader that has seen enough (`| head`) is no failure.

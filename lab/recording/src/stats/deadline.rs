@@ -97,7 +97,17 @@ impl Deadline {
         });
         let rate = misses as f64 / count as f64;
         let assumes_independence = missing.unordered && interval.is_ok();
-        Some(Deadline { deadline, misses, possible, count, lost: missing.lost, rate, interval, confidence, assumes_independence })
+        Some(Deadline {
+            deadline,
+            misses,
+            possible,
+            count,
+            lost: missing.lost,
+            rate,
+            interval,
+            confidence,
+            assumes_independence,
+        })
     }
 
     /// The answer in English, for example "3 of 10000 samples are above 50 µs; with 95 % confidence the true share is between

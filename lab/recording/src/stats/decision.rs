@@ -82,7 +82,8 @@ impl Decision {
         }
         let late = starts.iter().filter(|start| start.late > 0).count();
         let most = starts.iter().map(|start| start.samples).max().unwrap_or(0);
-        let told = late > 0 && clopper_pearson(late as f64, starts.len() as f64, CONFIDENCE).low > most as f64 * allowed;
+        let told =
+            late > 0 && clopper_pearson(late as f64, starts.len() as f64, CONFIDENCE).low > most as f64 * allowed;
         if told { Self::DoesNot } else { self }
     }
 }
@@ -94,7 +95,11 @@ fn independent(deadline: &Deadline, high: f64) -> f64 {
     for _ in 0..60 {
         let middle = (low + most) / 2.0;
         let samples = libm::exp(middle);
-        if clopper_pearson(deadline.rate * samples, samples, deadline.confidence).high > high { low = middle } else { most = middle }
+        if clopper_pearson(deadline.rate * samples, samples, deadline.confidence).high > high {
+            low = middle
+        } else {
+            most = middle
+        }
     }
     libm::exp(most)
 }
