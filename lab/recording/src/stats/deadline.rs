@@ -271,6 +271,35 @@ mod tests {
         assert!(wider.sentence("100 µs").contains("; with 98.8 % confidence the true share is between "), "{wider:?}");
     }
 
+    /// As wake-ups beside one that computes are: starts differ in their level and in how often one is late, and the late ones come two
+    /// or three in a row.
+    #[test]
+    fn many_bunches_of_starts_that_differ_hold_the_truth() {
+        let (mut given, mut held) = (0, 0);
+        for seed in 0..200 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut samples = Vec::new();
+            for _ in 0..60 {
+                let (level, often) = (random.u64(50..150), random.f64() * 0.004);
+                let first = samples.len();
+                samples.extend((0..600).map(|_| level + random.u64(0..100)));
+                for at in first..samples.len() {
+                    if random.f64() < often {
+                        let until = (at + random.usize(2..4)).min(samples.len());
+                        samples[at..until].fill(1000);
+                    }
+                }
+            }
+            // Half of the starts' greatest, of 2.5 samples a bunch but for those that overlap.
+            let truth = 0.002 * 2.5;
+            if let Ok(interval) = Deadline::of(&samples, 500).unwrap().interval {
+                given += 1;
+                held += u32::from(interval.contains(truth));
+            }
+        }
+        assert!(given >= 120 && f64::from(held) >= 0.91 * f64::from(given), "{held} of {given}");
+    }
+
     #[test]
     fn misses_in_bunches_get_the_wider_interval() {
         let mut samples = exponential(9, 20_000, 1e5);
