@@ -20,6 +20,7 @@ pub static CYCLICTEST: Tool = Tool {
     arguments,
     server: None,
     gives: Gives::EverySample,
+    first_waits: true,
     rows,
 };
 

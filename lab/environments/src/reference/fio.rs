@@ -25,6 +25,7 @@ pub static FIO: Tool = Tool {
     arguments,
     server: None,
     gives: Gives::Histogram,
+    first_waits: false,
     rows,
 };
 

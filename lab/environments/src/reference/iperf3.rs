@@ -19,6 +19,7 @@ pub static IPERF3: Tool = Tool {
     arguments,
     server: Some(|port| vec!["-s".into(), "-1".into(), "-p".into(), port.to_string()]),
     gives: Gives::Figure,
+    first_waits: false,
     rows,
 };
 

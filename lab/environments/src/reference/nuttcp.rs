@@ -18,6 +18,7 @@ pub static NUTTCP: Tool = Tool {
     arguments,
     server: Some(|port| vec!["-S".into(), "--nofork".into(), format!("-P{port}")]),
     gives: Gives::Figure,
+    first_waits: false,
     rows,
 };
 

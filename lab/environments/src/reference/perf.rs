@@ -18,6 +18,7 @@ pub static PERF: Tool = Tool {
     arguments,
     server: None,
     gives: Gives::Figure,
+    first_waits: false,
     rows,
 };
 

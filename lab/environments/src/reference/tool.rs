@@ -40,6 +40,8 @@ pub struct Tool {
     /// The arguments of its server, which is started first and listens on the port, for tools that have one.
     pub(super) server: Option<fn(u16) -> Vec<String>>,
     pub(super) gives: Gives,
+    /// Its first thread waits for others, which have the settings and measure.
+    pub(super) first_waits: bool,
     /// The rows in its output.
     pub(super) rows: fn(&Output<'_>) -> Result<Vec<PartRows>, String>,
 }
@@ -136,7 +138,8 @@ impl Environment for Tool {
             }
         });
         let mut started = launch::start(command, &[], listener, move || prepared.apply())?;
-        started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
+        let read_of = if self.first_waits { process::read_of_workers } else { process::read_of };
+        started.read_back = Some(Box::new(move |pid| read_of(pid, &asked)));
         started.server = server.map(Box::new);
         Ok(started)
     }

@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::syscalls;
 
 pub use child::InChild;
-pub use observe::read_of;
+pub use observe::{read_of, read_of_workers};
 pub use rights::Rights;
 
 /// Applies what `settings` ask of a process to the calling one, and reads all of it back.

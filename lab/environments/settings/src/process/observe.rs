@@ -59,8 +59,18 @@ fn locked(status: &str) -> io::Result<u64> {
 ///
 /// What cannot be read (the process is gone; the timer slack, without CAP_SYS_NICE) has the value `unknown` and is not as requested.
 pub fn read_of(pid: u32, settings: &Settings) -> Vec<(String, Effective)> {
+    read_of_those(pid, settings, |_| true)
+}
+
+/// The same of all its threads but the first, which waits for the others and leaves the work to them.
+pub fn read_of_workers(pid: u32, settings: &Settings) -> Vec<(String, Effective)> {
+    read_of_those(pid, settings, |tid| tid != pid as Tid)
+}
+
+fn read_of_those(pid: u32, settings: &Settings, counts: impl Fn(Tid) -> bool) -> Vec<(String, Effective)> {
     let tids = Root::machine().list(&format!("proc/{pid}/task"));
-    let threads: Vec<_> = tids.iter().filter_map(|t| t.parse().ok()).map(|tid| other(pid, tid)).collect();
+    let tids = tids.iter().filter_map(|tid| tid.parse().ok()).filter(|tid| counts(*tid));
+    let threads: Vec<_> = tids.map(|tid| other(pid, tid)).collect();
     let threads = if threads.is_empty() { vec![other(pid, pid as Tid)] } else { threads };
     report(settings, &threads, &[])
 }
@@ -132,7 +142,9 @@ fn effective(asked: Option<&str>, values: &[Value], refusal: Option<String>) -> 
     let value = match distinct[..] {
         [(text, _)] => text.to_owned(),
         _ => {
-            let each = distinct.iter().map(|(text, count)| format!("{text} ({count} threads)"));
+            let each = distinct
+                .iter()
+                .map(|(text, count)| format!("{text} ({count} thread{})", if *count == 1 { "" } else { "s" }));
             each.collect::<Vec<_>>().join(", ")
         }
     };
@@ -169,7 +181,7 @@ mod tests {
         let threads = [thread(Policy::Fifo(50), 0), thread(Policy::Other, 50_000), thread(Policy::Fifo(50), 0)];
         let report = report(&asked("policy", "fifo:50"), &threads, &[]);
         let policy = of(&report, "policy");
-        assert_eq!(policy.value, "fifo:50 (2 threads), other (1 threads)");
+        assert_eq!(policy.value, "fifo:50 (2 threads), other (1 thread)");
         assert!(!policy.as_requested && policy.why.contains("did not take effect"));
         assert_eq!(of(&report, "affinity").value, "0-1");
     }
