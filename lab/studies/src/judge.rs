@@ -118,12 +118,14 @@ impl Claim {
             return not_measured(why);
         }
         let unit = shown_unit(self.statistic, one.series);
+        let limits =
+            if low > 0.0 { format!("{} to {}", unit(low), unit(high)) } else { format!("at most {}", unit(high)) };
         if self.statistic.is_counted() {
             let Some(figure) = counted::of(self.statistic, one) else {
                 return not_measured(format!("no {} could be counted", self.statistic));
             };
-            let shown = format!("{} {}, claimed {} to {}", self.statistic, unit(figure), unit(low), unit(high));
-            let figure_alone = format!("{} (bound {} to {})", unit(figure), unit(low), unit(high));
+            let shown = format!("{} {}, claimed {limits}", self.statistic, unit(figure));
+            let figure_alone = format!("{} (bound {limits})", unit(figure));
             return Judgement { verdict: inside(figure, None, low, high), shown, figure: figure_alone };
         }
         let operations = one.series.operations_of_one();
@@ -147,8 +149,8 @@ impl Claim {
         let tail = self.statistic.beyond().filter(|_| !one.series.is_exact());
         let verdict = match (tail, interval) {
             (Some(share), _) => {
-                let limits = [low, high].map(|limit| ((limit * operations) as u64, unit(limit)));
-                let (verdict, said) = tail_inside(&*one.values(), share, &limits, self.confidence());
+                let ends = [low, high].map(|limit| ((limit * operations) as u64, unit(limit)));
+                let (verdict, said) = tail_inside(&*one.values(), share, &ends, self.confidence());
                 shown.push_str(&format!(" ({said})"));
                 verdict
             }
@@ -164,8 +166,8 @@ impl Claim {
                 Verdict::NotSupported
             }
         };
-        let figure_alone = format!("{} (bound {} to {})", unit(figure), unit(low), unit(high));
-        shown.push_str(&format!(", claimed {} to {}", unit(low), unit(high)));
+        let figure_alone = format!("{} (bound {limits})", unit(figure));
+        shown.push_str(&format!(", claimed {limits}"));
         Judgement { verdict, shown, figure: figure_alone }
     }
 

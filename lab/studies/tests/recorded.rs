@@ -410,6 +410,11 @@ says = "Sleeping takes 6 ms."
 of = { group = "a", n = 6 }
 statistic = "mean"
 between = ["5.5ms", "6.5ms"]
+[[claim]]
+says = "Sleeping takes no longer than 7 ms."
+of = { group = "a", n = 6 }
+statistic = "mean"
+between = ["0", "7ms"]
 "#;
     let (study, scratch) = (study(text), Scratch::new());
     let reader = record(&study, &scratch, |series, _| {
@@ -422,6 +427,8 @@ between = ["5.5ms", "6.5ms"]
     assert_eq!(lines, ["n 50: mean 50.00 ms", "n 5: mean 6.00 ms", "n 6: mean 6.00 ms"]);
     assert_eq!(judged[1].verdict, Verdict::Holds);
     assert_eq!(judged[1].shown, "mean 6.00 ms (95 %: 6.00 ms to 6.00 ms), claimed 5.50 ms to 6.50 ms");
+    assert_eq!(judged[2].shown, "mean 6.00 ms (95 %: 6.00 ms to 6.00 ms), claimed at most 7.00 ms");
+    assert_eq!(judged[2].figure, "6.00 ms (bound at most 7.00 ms)");
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! A lab in the first domain of a Xen, which creates the other by itself. No machine that these tests run on is one, so one is made:
-//! Xen under QEMU, with the image of `xen-dom0` and this program in it.
+//! Xen under QEMU, with the image of `xen-dom0` and this program in it. Before that, domains there run a unikernel as their kernel.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use image::cpio::{Archive, Entry};
 
-use crate::harness::{Lab, PROBE, programs, trials};
+use crate::harness::{Lab, PROBE, programs, skipped, trials};
 use crate::machines::{lacks_guests, monitor};
 use crate::xen::lacks_xen;
 
@@ -67,6 +67,42 @@ fn add(archive: &mut Archive, path: &str, file: &Path) {
     }
 }
 
+/// What guests say is kept there.
+const SAID: &str = "k/said";
+
+/// A guest of the unikernel's. `None` if there is no command to build it with.
+fn unikernel() -> Option<PathBuf> {
+    let command = programs().join("unikernel");
+    if !command.exists() {
+        skipped("kizami: a unikernel in a domain of Xen: cargo build -p kizami-unikernel-command makes what builds it");
+        return None;
+    }
+    let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../unikernel/guests");
+    let mut command = Command::new(command);
+    let built = command.args(["build", "--bin", "guest-plain", "--path"]).arg(guests).output().expect("it starts");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    Some(String::from_utf8(built.stdout).expect("a path").trim().into())
+}
+
+/// Adds a domain whose kernel is the unikernel at `/k/guest`, with that line of text. What it says goes where all of the machine does.
+fn add_domain(archive: &mut Archive, name: &str, line: &str) {
+    let text = format!(
+        "name = \"{name}\"\ntype = \"pvh\"\nkernel = \"/k/guest\"\nmemory = 32\nvcpus = 1\nextra = \"{line}\"\n\
+         on_poweroff = \"destroy\"\non_crash = \"destroy\"\n"
+    );
+    archive.add(&format!("k/{name}.cfg"), Entry::File { mode: 0o644, content: text.into() }).expect("a path");
+    let said = Entry::Link { target: "/dev/console".into() };
+    archive.add(&format!("{SAID}/guest-{name}.log"), said).expect("a path");
+}
+
+/// The domain with the clock that Xen keeps for it knows what time it is, and the other panicked.
+fn domains_ran_it(said: &str) {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+    let is_now = |line: &str| line.trim().parse().is_ok_and(|told: u64| since.abs_diff(told) < PATIENCE.as_secs());
+    assert!(said.lines().any(is_now), "{since}\n{said}");
+    assert!(said.contains("as I was told: once") && said.contains("unikernel: ended with 101"), "{said}");
+}
+
 #[test]
 fn a_lab_in_the_first_domain_of_xen_creates_the_other() {
     let lab = Lab::with_probe(&programs().join(PROBE));
@@ -85,13 +121,22 @@ fn a_lab_in_the_first_domain_of_xen_creates_the_other() {
     let mut steps: Vec<String> = plan.lines().filter(|step| !step.starts_with("run ")).map(str::to_owned).collect();
     steps.extend(FOLDERS.iter().map(|folder| format!("mount tmpfs tmpfs {folder}")));
     let tools = tools_in(&first);
-    steps.extend(["xenstored", "xen-init-dom0", "xenconsoled"].map(|tool| format!("run /{tools}/{tool}")));
+    let keeping = format!("xenconsoled --log=guest --log-dir=/{SAID}");
+    steps.extend(["xenstored", "xen-init-dom0", &keeping].map(|tool| format!("run /{tools}/{tool}")));
+    let mut more = Archive::default();
+    let unikernel = unikernel();
+    if let Some(guest) = &unikernel {
+        add(&mut more, "k/guest", guest);
+        for (name, line) in [("clock", "arg=time"), ("fault", "arg=panic arg=once")] {
+            add_domain(&mut more, name, line);
+            steps.push(format!("run /usr/sbin/xl create /k/{name}.cfg"));
+        }
+    }
     let measure = "run syscall --environment host,xen-dom0,xen-domu --trials 1 --set samples=500 --set batch=1";
     steps.push(format!("run /k/kizami {measure} --out /tmp/out"));
     steps.push("run /k/kizami show --json /tmp/out".to_owned());
     steps.push("run /usr/sbin/xl list".to_owned());
 
-    let mut more = Archive::default();
     add(&mut more, "k/kizami", &program);
     add(&mut more, "k/static", &lab.path().join("programs/static"));
     for package in fs::read_dir(programs().join("kernels")).expect("the kernels").flatten() {
@@ -118,6 +163,9 @@ fn a_lab_in_the_first_domain_of_xen_creates_the_other() {
     fs::write(&archive, whole).expect("it is written");
 
     let said = said_by(&image, &archive, &lab.path().join("console"));
+    if unikernel.is_some() {
+        domains_ran_it(&said);
+    }
     // The host is the first domain here.
     assert!(said.contains("that is what the environment host measures"), "{said}");
     let shown: Vec<_> = said.lines().skip_while(|line| *line != "{").collect();
@@ -138,7 +186,9 @@ fn said_by(image: &Path, archive: &Path, console: &Path) -> String {
     let words = "console=hvc0 quiet panic=-1 tsc=reliable clocksource=tsc";
     let mut command = Command::new("qemu-system-x86_64");
     command.current_dir(image).stdin(Stdio::null()).stderr(file.try_clone().expect("a file")).stdout(file);
-    command.args("-nodefaults -no-user-config -display none -no-reboot -machine pc -cpu qemu64 -smp 2".split(' '));
+    // Domains that are no paravirtualised ones need what AMD calls svm.
+    command.args("-nodefaults -no-user-config -display none -no-reboot -machine pc -smp 2".split(' '));
+    command.args(["-cpu", "qemu64,+svm,+npt"]);
     command.args("-accel tcg,thread=multi -m 2200M -serial stdio -kernel xen".split(' '));
     command.args(["-append", "console=com1 bootscrub=0 dom0_mem=1200M,max:1200M"]);
     command.args(["-initrd", &format!("vmlinux {words},{}", archive.display())]);

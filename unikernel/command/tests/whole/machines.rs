@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::support::{Disk, Ran, guest, skipped, unikernel};
 
@@ -54,7 +54,7 @@ fn on_kvm_it_runs_or_that_it_cannot_is_said() {
 fn it_has_time_memory_and_numbers() {
     for machine in machines() {
         let ran = run("plain", machine, &[], &["time"]);
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         let told: u64 = ran.out.trim().parse().unwrap_or_else(|_| panic!("{machine}: {ran:?}"));
         assert!(since.abs_diff(told) < 60, "{machine}: {told} of {since}");
     }
@@ -81,6 +81,46 @@ fn a_second_of_it_is_a_second() {
         assert!((0.97..1.5).contains(&took), "{machine}: {took} s");
         assert!(child.wait().unwrap().success());
     }
+}
+
+/// In a machine with neither a timer nor a calendar: what is left is the clock that KVM keeps for its guests.
+#[test]
+fn kvm_keeps_a_clock_for_it() {
+    let has_kvm = std::fs::File::options().read(true).write(true).open("/dev/kvm").is_ok();
+    if !has_kvm || machines().is_empty() {
+        return;
+    }
+    let errors = Disk::new(0);
+    let said = || std::fs::read_to_string(errors.path()).unwrap();
+    let run = |processor: &str, what: &str| {
+        let mut qemu = Command::new("qemu-system-x86_64");
+        qemu.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-accel", "kvm", "-m", "16M"]);
+        qemu.args(["-M", "microvm,acpi=off,isa-serial=on,pit=off,rtc=off", "-cpu", processor, "-serial", "stdio"]);
+        qemu.args(["-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", what, "-kernel"]);
+        qemu.arg(guest("plain")).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = qemu.stderr(std::fs::File::create(errors.path()).unwrap()).spawn().unwrap();
+        let begun = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            // One whose processor cannot go on stands still.
+            if said().contains("KVM internal error") || begun.elapsed() > Duration::from_secs(60) {
+                child.kill().unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let ran = run("qemu64", "arg=time");
+    if said().contains("KVM internal error") {
+        return skipped("kizami-unikernel-command: KVM's clock: its processor is made of software, and stopped");
+    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let told: u64 = ran.trim().parse().unwrap_or_else(|_| panic!("{ran} {}", said()));
+    assert!(since.abs_diff(told) < 60, "{told} of {since}");
+    let start = Instant::now();
+    assert_eq!(run("qemu64", "arg=second"), "begins\nis over\n");
+    assert!((0.97..5.0).contains(&start.elapsed().as_secs_f64()), "{:?}", start.elapsed());
+    let ran = run("qemu64,-kvmclock", "arg=second");
+    assert!(ran.contains("nothing says how fast the clock of this machine counts"), "{ran} {}", said());
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! The time, by the time stamp counter: how fast it counts is told by whoever started the machine, by the processor, or by the timer that
-//! every such machine has.
+//! The time, by the time stamp counter: how fast it counts is told by whoever started the machine, by a clock that the hypervisor keeps, by
+//! the processor, or by the timer that most such machines have.
 
 use core::arch::x86_64::{__cpuid, _rdtsc};
 use core::cell::Cell;
 
 use super::port;
+use super::shared_clock::SharedClock;
 
 /// How fast the timer counts.
 const TIMER_HZ: u64 = 1_193_182;
@@ -19,17 +20,33 @@ const STILL: u32 = 1000;
 /// So many comparisons at most, until two of them agree.
 const COMPARISONS: u32 = 50;
 
+#[derive(Clone, Copy)]
+enum Source {
+    /// Nobody says how fast it counts.
+    None,
+    /// The counter, which counts so often in a second.
+    Counter {
+        hz: u64,
+        start: u64,
+    },
+    Shared {
+        clock: SharedClock,
+        start: u64,
+    },
+}
+
 struct Clock {
-    hz: Cell<u64>,
-    start: Cell<u64>,
+    source: Cell<Source>,
     /// Nanoseconds since 1970 at the start.
     then: Cell<u64>,
+    /// What was told last, before which there is nothing.
+    last: Cell<u64>,
 }
 
 // SAFETY: there is one thread, and nothing interrupts it.
 unsafe impl Sync for Clock {}
 
-static CLOCK: Clock = Clock { hz: Cell::new(0), start: Cell::new(0), then: Cell::new(0) };
+static CLOCK: Clock = Clock { source: Cell::new(Source::None), then: Cell::new(0), last: Cell::new(0) };
 
 fn ticks() -> u64 {
     // SAFETY: every processor of this kind has the instruction, and the program has all privileges.
@@ -38,9 +55,15 @@ fn ticks() -> u64 {
 
 /// With what is known of it from outside.
 pub fn start(hz: Option<u64>, now: Option<u64>) {
-    CLOCK.start.set(ticks());
-    CLOCK.hz.set(hz.filter(|hz| *hz > 0).or_else(by_processor).or_else(by_timer).unwrap_or(0));
-    CLOCK.then.set(now.unwrap_or_else(|| by_calendar() * 1_000_000_000));
+    let start = ticks();
+    let shared = SharedClock::find();
+    let told = || hz.filter(|hz| *hz > 0).map(|hz| Source::Counter { hz, start });
+    let kept = || shared.map(|clock| Source::Shared { clock, start: clock.monotonic() });
+    let found = || by_processor().or_else(by_timer).map(|hz| Source::Counter { hz, start });
+    CLOCK.source.set(told().or_else(kept).or_else(found).unwrap_or(Source::None));
+    let by_hypervisor = || shared.map(|clock| (clock.begin(), clock.monotonic())).filter(|(begin, _)| *begin > 0);
+    let by_calendar = || by_calendar() * 1_000_000_000;
+    CLOCK.then.set(now.unwrap_or_else(|| by_hypervisor().map_or_else(by_calendar, |(begin, since)| begin + since)));
 }
 
 /// What the processor says of its counter, or a hypervisor of what it lends.
@@ -142,13 +165,18 @@ fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
 }
 
 pub fn monotonic() -> u64 {
-    match CLOCK.hz.get() {
+    let now = match CLOCK.source.get() {
         // A program that waits would wait for ever.
-        0 => panic!(
+        Source::None => panic!(
             "nothing says how fast the clock of this machine counts: start it with tsc_hz=HZ in its command line"
         ),
-        hz => (u128::from(ticks().saturating_sub(CLOCK.start.get())) * 1_000_000_000 / u128::from(hz)) as u64,
-    }
+        Source::Counter { hz, start } => {
+            (u128::from(ticks().saturating_sub(start)) * 1_000_000_000 / u128::from(hz)) as u64
+        }
+        Source::Shared { clock, start } => clock.monotonic().saturating_sub(start),
+    };
+    CLOCK.last.set(now.max(CLOCK.last.get()));
+    CLOCK.last.get()
 }
 
 pub fn wall() -> u64 {

@@ -1,6 +1,6 @@
-//! The console: the first serial port, and for what is no result a port of QEMU's, where it has that.
+//! The console: the first serial port, and for what is no result a port of QEMU's, where it has that; of a domain of Xen's, Xen's.
 
-use super::port;
+use super::{port, xen};
 use crate::stream::Stream;
 
 const SERIAL: u16 = 0x3f8;
@@ -11,6 +11,9 @@ const DEBUG: u16 = 0xe9;
 const PATIENCE: u32 = 1_000_000;
 
 pub fn write(stream: Stream, text: &[u8]) {
+    if xen::is_here() {
+        return xen::write(text);
+    }
     // It says its own number.
     if stream == Stream::Error && port::read_8(DEBUG) == DEBUG as u8 {
         return text.iter().for_each(|byte| port::write_8(DEBUG, *byte));

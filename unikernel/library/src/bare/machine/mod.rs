@@ -1,5 +1,5 @@
 //! A machine of somebody else's: QEMU, Firecracker, cloud-hypervisor, Xen. It enters the program as PVH has it, and has a serial port and
-//! virtio devices.
+//! virtio devices; a domain of Xen's has what Xen gives it, and no devices.
 //!
 //! The program has the processor to itself here, with all privileges: what guards it are page tables that it makes itself.
 
@@ -7,10 +7,13 @@ mod clock;
 mod console;
 mod entry;
 mod fault;
+mod hypervisor;
 mod port;
 mod pvh;
+mod shared_clock;
 mod tables;
 mod virtio;
+mod xen;
 
 pub use clock::{monotonic, wall};
 pub use console::write as console_write;
@@ -25,6 +28,7 @@ const KEYBOARD: u16 = 0x64;
 const RESET: u8 = 0xfe;
 
 pub fn exit(code: u8) -> ! {
+    xen::exit(code);
     port::write_8(CODE, code);
     port::write_32(END, 0);
     port::write_8(KEYBOARD, RESET);
