@@ -72,15 +72,14 @@ impl SharedClock {
         /// In its page: that of the first processor, and that of the domain.
         const TIME: u64 = 32;
         const WALL: u64 = 3072;
-        let page = page();
+        let page = xen::is_here().then(page)?;
         xen::share(page).then(|| Self { time: (page + TIME) as *const Time, wall: (page + WALL) as *const Wall })
     }
 
     /// Whether anybody writes to it.
     fn counts(&self) -> bool {
-        // SAFETY: the memory is there as long as the program is.
-        let (version, multiplier) = unsafe { ((*self.time).version, (*self.time).multiplier) };
-        version > 0 && multiplier > 0
+        let (time, ()) = consistent(self.time, || ());
+        time.version > 0 && time.multiplier > 0
     }
 
     /// Its nanoseconds.
