@@ -50,6 +50,14 @@ fn dependency() -> String {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../library");
     match sources.canonicalize() {
         Ok(path) => format!("{{ package = \"kizami-unikernel\", path = {path:?} }}"),
-        Err(_) => format!("{{ package = \"kizami-unikernel\", version = \"{}\" }}", env!("CARGO_PKG_VERSION")),
+        Err(_) => {
+            let version = env!("CARGO_PKG_VERSION");
+            eprintln!(
+                "unikernel: the library is not at {} any more, where this command was built: the crate asks for its version \
+                 {version} of crates.io; to have that of a folder, build this command anew in it, or change Cargo.toml",
+                sources.display()
+            );
+            format!("{{ package = \"kizami-unikernel\", version = \"{version}\" }}")
+        }
     }
 }
