@@ -19,6 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(400);
 const FOLDERS: [&str; 7] =
     ["/run/xen", "/run/xenstored", "/run/lock", "/var/lib/xen", "/var/lib/xenstored", "/var/log/xen", "/tmp"];
 
+/// What guests say is kept there.
+const SAID: &str = "k/said";
+
 /// The folder with the image that `environment` boots. It is there when its monitor is.
 fn image_of(lab: &Lab, environment: &str) -> PathBuf {
     let mut run = lab.start(&["run", "syscall", "--wait", "--environment", environment]);
@@ -66,9 +69,6 @@ fn add(archive: &mut Archive, path: &str, file: &Path) {
         archive.add(path, Entry::File { mode: 0o755, content }).expect("a path");
     }
 }
-
-/// What guests say is kept there.
-const SAID: &str = "k/said";
 
 /// A guest of the unikernel's. `None` if there is no command to build it with.
 fn unikernel() -> Option<PathBuf> {

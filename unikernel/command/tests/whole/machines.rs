@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::support::{Disk, Ran, guest, skipped, unikernel};
+use crate::support::{Disk, Ran, guest, monitors, skipped, unikernel};
 
 /// The machines; none where there is no QEMU.
 pub fn machines() -> &'static [&'static str] {
@@ -15,6 +15,11 @@ pub fn machines() -> &'static [&'static str] {
             &[]
         }
     }
+}
+
+/// That it is not there is told with the monitors.
+fn has_kvm() -> bool {
+    monitors().contains(&"hvt")
 }
 
 fn run(name: &'static str, machine: &str, options: &[&str], arguments: &[&str]) -> Ran {
@@ -42,8 +47,7 @@ fn a_guest_is_told_what_it_is_and_its_end_is_heard() {
 /// KVM that is made of software stops at an instruction that it does not know, and QEMU waits for somebody to look at it then.
 #[test]
 fn on_kvm_it_runs_or_that_it_cannot_is_said() {
-    let has_kvm = std::fs::File::options().read(true).write(true).open("/dev/kvm").is_ok();
-    for machine in machines().iter().filter(|_| has_kvm) {
+    for machine in machines().iter().filter(|_| has_kvm()) {
         let ran = run("plain", machine, &["--accel", "kvm"], &["exit", "9"]);
         let is_told = ran.code == Some(125) && ran.error.contains("QEMU stopped the machine");
         assert!(ran.code == Some(9) || is_told, "{machine}: {ran:?}");
@@ -86,8 +90,7 @@ fn a_second_of_it_is_a_second() {
 /// In a machine with neither a timer nor a calendar: what is left is the clock that KVM keeps for its guests.
 #[test]
 fn kvm_keeps_a_clock_for_it() {
-    let has_kvm = std::fs::File::options().read(true).write(true).open("/dev/kvm").is_ok();
-    if !has_kvm || machines().is_empty() {
+    if !has_kvm() || machines().is_empty() {
         return;
     }
     let errors = Disk::new(0);
