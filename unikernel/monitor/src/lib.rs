@@ -17,6 +17,7 @@ pub mod hvt;
 mod log;
 mod memory;
 mod outcome;
+mod processors;
 mod program;
 mod ring;
 pub mod spt;

@@ -26,6 +26,7 @@ use crate::event::Event;
 use crate::guest::{Asked, Guest, Interface, Rings};
 use crate::memory::Memory;
 use crate::outcome::{Fault, FaultKind, Outcome};
+use crate::processors::Places;
 use crate::program::Access;
 use crate::ring::{self, Broken, Server};
 use tables::Area;
@@ -164,8 +165,10 @@ fn with_rings(guest: &Guest, rings: Rings) -> Result<Ran, HvtError> {
     let of_server = Work { disks: guest.disks(), logs: server.logs(), events: &events, ..Work::default() }.filter();
     let of_processor = Work { events: &events, processor: true, ..Work::default() }.filter();
     let processor = AtomicI32::new(0);
+    let places = Places::of(guest.disks(), rings);
     let (ran, served) = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
+            places.inspect(Places::keep_server);
             let served = confine::confine(&of_server).map(|()| server.run(&ended));
             if !matches!(served, Ok(Ok(()))) {
                 broken.store(true, Ordering::Release);
@@ -180,6 +183,7 @@ fn with_rings(guest: &Guest, rings: Rings) -> Result<Ran, HvtError> {
         });
         let running = scope.spawn(|| {
             processor.store(registers::this_thread(), Ordering::Release);
+            places.inspect(Places::keep_guest);
             let wake = Some((&wake, &broken));
             let mut machine = Machine { vcpu, backends: Vec::new(), memory: &memory, wake, exits: Exits::default() };
             let outcome = confine::confine(&of_processor).map_err(HvtError::Confined).and_then(|()| machine.run());

@@ -13,6 +13,7 @@ use crate::bpf::Instruction;
 use crate::guest::Guest;
 use crate::memory::{Buffer, Memory};
 use crate::outcome::{Fault, FaultKind, Outcome};
+use crate::processors::Places;
 use crate::program::Access;
 
 /// The end of what a process may map.
@@ -105,6 +106,8 @@ pub(super) struct Needs<'a> {
     pub files: &'a [u32],
     /// Its memory, where it has it from the monitor.
     pub memory: Option<&'a Memory>,
+    /// Where it is to run, if that matters.
+    pub places: Option<Places>,
 }
 
 /// Becomes the guest. What fails is told to the monitor.
@@ -126,6 +129,7 @@ fn prepare(needs: &Needs<'_>, report: &Report) -> Result<Never, (usize, io::Erro
     let step = |step: usize| move |why: io::Error| (step, why);
     // Whoever ends the monitor ends the guest.
     check(set_own(libc::PR_SET_PDEATHSIG, libc::SIGKILL as u64)).map_err(step(RIGHTS))?;
+    needs.places.inspect(Places::keep_guest);
     memory(needs, report).map_err(step(MEMORY))?;
     // SAFETY: as the program and the guest were checked it lies within what was mapped, and nothing else uses it yet.
     guest.program().load(|start, len| Some(unsafe { Buffer::at(start, len) })).map_err(step(PROGRAM))?;

@@ -27,6 +27,7 @@ use crate::event::Event;
 use crate::guest::{Asked, Guest, Interface, Rings};
 use crate::memory::Memory;
 use crate::outcome::Outcome;
+use crate::processors::Places;
 use crate::ring::{self, Broken, Server};
 use child::Report;
 
@@ -68,7 +69,8 @@ pub fn run(guest: &Guest) -> Result<Ran, SptError> {
             let devices = guest.devices(asked);
             let files = devices.iter().flat_map(|device| [device.handle, device.durable_handle]).collect();
             let started =
-                Start { devices: &devices, filter: filter::of(&devices, None), files, memory: None }.start(guest)?;
+                Start { devices: &devices, filter: filter::of(&devices, None), files, memory: None, places: None }
+                    .start(guest)?;
             let outcome = started.wait()?;
             Ok(Ran { outcome, statistics: started.report.statistics(guest.disks().len()) })
         }
@@ -86,7 +88,8 @@ fn with_rings(guest: &Guest, rings: Rings) -> Result<Ran, SptError> {
     let asked = |device, _: &Disk| Asked { handle: bell, durable_handle: woken, rings: ring::base(device), poll_ns };
     let devices = guest.devices(asked);
     let filter = filter::of(&[], Some((bell, woken)));
-    let start = Start { devices: &devices, filter, files: vec![bell, woken], memory: Some(&memory) };
+    let places = Places::of(guest.disks(), rings);
+    let start = Start { devices: &devices, filter, files: vec![bell, woken], memory: Some(&memory), places };
     let started = start.start(guest)?;
     let child = started.child;
     let mut server = Server::new(&memory, guest.disks(), &doorbell, &wake, rings).map_err(|why| {
@@ -100,6 +103,7 @@ fn with_rings(guest: &Guest, rings: Rings) -> Result<Ran, SptError> {
     let filter = Work { disks, logs, events: &[&doorbell, &wake], child: Some(child), ..Work::default() }.filter();
     let (outcome, served) = std::thread::scope(|scope| {
         let serving = scope.spawn(|| {
+            places.inspect(Places::keep_server);
             if let Err(why) = confine::confine(&filter) {
                 kill(child);
                 return Err(SptError::System("a thread could not be confined", why));
@@ -127,6 +131,8 @@ struct Start<'a> {
     files: Vec<u32>,
     /// Its memory, if it shares it with the monitor.
     memory: Option<&'a Memory>,
+    /// Where it is to run, if that matters.
+    places: Option<Places>,
 }
 
 /// A guest that runs.
@@ -148,6 +154,7 @@ impl Start<'_> {
             vdso: &vdso,
             files: &self.files,
             memory: self.memory,
+            places: self.places,
         };
         // SAFETY: the monitor has one thread as yet, so that the child may do what the monitor may.
         match unsafe { libc::fork() } {
