@@ -22,6 +22,7 @@ mod rights;
 mod starts;
 mod statements;
 mod turns;
+mod unikernels;
 mod usage;
 mod xen;
 mod xen_here;

@@ -63,7 +63,11 @@ pub static WORKLOAD: Workload = Workload {
         },
         Param { name: "samples", about: "how many", kind: Kind::count(1, 10_000_000), default: "200" },
     ],
-    parts: |params, _| vec![Part::times(params.number("samples"))],
+    parts: |params, _| {
+        let times = Part::times(params.number("samples"));
+        // Where each is cold the first is like the others.
+        vec![if params.choice("cache") == "cold" { times.cold(0) } else { times }]
+    },
     seconds: |params| {
         let bytes = params.number("size") as f64 * params.number("samples") as f64;
         let calls = params.number("samples") as f64;
