@@ -6,7 +6,7 @@
 //! more than the last of them; the measuring process takes no part in the reports.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use kizami_settings::{Scope, Setting, process};
 use kizami_workloads::{Params, Workload};
@@ -97,7 +97,7 @@ impl Environment for Beam {
             .map_err(Error::os(format!("read elixir_ebin in {}", compiled.display())))?;
         let mut command = Command::new(locate::program("erl", "erlang-base").map_err(Error::Unusable)?);
         // A VM that aborts says why on its error output; a dump of its memory is of no use here.
-        command.stdin(Stdio::null()).env("ERL_CRASH_DUMP_BYTES", "0").arg("+Bi");
+        command.env("ERL_CRASH_DUMP_BYTES", "0").arg("+Bi");
         if let Some(flags) = job.settings.get(VM_FLAGS) {
             command.args(flags.split_whitespace());
         }
@@ -124,7 +124,7 @@ impl Environment for Beam {
             prepared.apply();
             erlang::reports_on_three();
         };
-        let mut started = launch::start(command, &[], Box::new(launch::report_lines), in_child)?;
+        let mut started = launch::start(command, launch::Input::Empty, &[], Box::new(launch::report_lines), in_child)?;
         started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
         Ok(started)
     }

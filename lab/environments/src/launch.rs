@@ -3,11 +3,11 @@
 //! The child leads a process group of its own, so that Ctrl-C in the terminal reaches only the lab, which then ends the
 //! group in order. The child is killed when the lab dies, so that no probe keeps running unseen.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -18,6 +18,9 @@ use kizami_recording::folder::Effective;
 
 use crate::error::Error;
 use crate::keeper::Keeper;
+use crate::spawn::{self, Process};
+
+pub(crate) use crate::spawn::Input;
 
 /// How much of a probe's error output is kept: its end.
 const STDERR_KEPT: usize = 4096;
@@ -29,7 +32,7 @@ pub type ReadBack = Box<dyn Fn(u32) -> Vec<(String, Effective)> + Send>;
 pub struct Started {
     pub(crate) reports: Receiver<Result<Report, String>>,
     /// Where a child reads, until somebody takes it.
-    pub(crate) stdin: Option<ChildStdin>,
+    pub(crate) stdin: Option<PipeWriter>,
     pub(crate) read_back: Option<ReadBack>,
     /// A program that the probe talks to; it ends with it.
     pub(crate) server: Option<Box<Started>>,
@@ -73,46 +76,42 @@ pub(crate) trait Running: Send {
 }
 
 /// Turns what a probe writes into reports, on a thread of its own.
-pub(crate) type Listener = Box<dyn FnOnce(ChildStdout, &Sender<Result<Report, String>>) + Send>;
+pub(crate) type Listener = Box<dyn FnOnce(PipeReader, &Sender<Result<Report, String>>) + Send>;
 
 /// Starts `command` with `descriptors` as its descriptors 3 and up, its standard output read by `listener`, and `in_child`
-/// run between fork and exec.
+/// run before its program begins: system calls without allocation.
 pub(crate) fn start(
     command: Command,
+    input: Input,
     descriptors: &[BorrowedFd<'_>],
     listener: Listener,
-    in_child: impl FnMut() + Send + Sync + 'static,
+    in_child: impl FnMut(),
 ) -> Result<Started, Error> {
-    start_as(false, command, descriptors, listener, in_child)
+    start_as(false, command, input, descriptors, listener, in_child)
 }
 
 /// The same for a program that starts the probe somewhere else.
-pub(crate) fn start_engine(
-    command: Command,
-    listener: Listener,
-    in_child: impl FnMut() + Send + Sync + 'static,
-) -> Result<Started, Error> {
-    start_as(true, command, &[], listener, in_child)
+pub(crate) fn start_engine(command: Command, listener: Listener, in_child: impl FnMut()) -> Result<Started, Error> {
+    start_as(true, command, Input::Empty, &[], listener, in_child)
 }
 
 fn start_as(
     engine: bool,
     mut command: Command,
+    input: Input,
     descriptors: &[BorrowedFd<'_>],
     listener: Listener,
-    mut in_child: impl FnMut() + Send + Sync + 'static,
+    mut in_child: impl FnMut(),
 ) -> Result<Started, Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     let given = Given::new(descriptors).map_err(Error::os(format!("pass descriptors to {name}")))?;
     let numbers = given.numbers();
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     // Whoever starts this may debug something else: a backtrace is most of the time that a panic takes.
     command.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE");
     let lab = std::process::id() as libc::pid_t;
-    // SAFETY: what runs between fork and exec are system calls without allocation: prctl, getppid, dup2, fcntl, and
-    // `in_child`, of which its callers promise the same.
-    unsafe {
-        command.pre_exec(move || {
+    let mut first = || {
+        // SAFETY: system calls with numbers.
+        unsafe {
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
                 return Err(io::Error::last_os_error());
             }
@@ -124,25 +123,21 @@ fn start_as(
                     return Err(io::Error::last_os_error());
                 }
             }
-            in_child();
-            Ok(())
-        });
-    }
-    let mut child = command.spawn().map_err(Error::os(format!("start {name}")))?;
+        }
+        in_child();
+        Ok(())
+    };
+    // SAFETY: these are system calls without allocation: prctl, getppid, dup2, and `in_child`, of which its callers promise the same.
+    let spawned = unsafe { spawn::spawn(&command, input, &mut first) }.map_err(Error::os(format!("start {name}")))?;
     drop(given);
     let (sender, reports) = channel();
-    if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || listener(stdout, &sender));
-    }
+    thread::spawn(move || listener(spawned.stdout, &sender));
     let stderr = Arc::new(Mutex::new(Vec::new()));
-    if let Some(stream) = child.stderr.take() {
-        let kept = Arc::clone(&stderr);
-        thread::spawn(move || keep_end(stream, &kept));
-    }
-    let stdin = child.stdin.take();
-    let running = Box::new(Group { child, stderr, engine, ended: false, killed: false });
+    let kept = Arc::clone(&stderr);
+    thread::spawn(move || keep_end(spawned.stderr, &kept));
+    let running = Box::new(Group { child: spawned.process, stderr, engine, ended: false, killed: false });
     let mut started = Started::of(reports, running);
-    started.stdin = stdin;
+    started.stdin = spawned.stdin;
     Ok(started)
 }
 
@@ -241,7 +236,7 @@ impl Drop for Started {
 
 /// A child that leads a process group.
 struct Group {
-    child: Child,
+    child: Process,
     stderr: Arc<Mutex<Vec<u8>>>,
     /// It started the probe somewhere else, and its exit status tells of the probe as a shell would.
     engine: bool,
@@ -312,7 +307,7 @@ mod tests {
         let ended = |script: &str, grace: Duration| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
-            let mut child = start(command, &[], Box::new(|_, _| {}), || {}).expect("it starts");
+            let mut child = start(command, Input::Empty, &[], Box::new(|_, _| {}), || {}).expect("it starts");
             // How it ended stays the same however often that is asked.
             let (first, again) = (child.end(grace), child.end(Duration::ZERO));
             assert_eq!(first, again);

@@ -18,6 +18,7 @@ mod loads;
 mod locate;
 mod partner;
 mod probe;
+mod spawn;
 mod trial;
 mod weigh;
 

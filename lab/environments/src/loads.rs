@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -33,8 +33,9 @@ pub(crate) fn start(loads: &[&'static Load], scratch: &Path, interrupt: &AtomicB
         let folder = scratch.join(format!("load-{}", load.name));
         std::fs::create_dir_all(&folder).map_err(Error::os(format!("make the folder {}", folder.display())))?;
         let mut command = Command::new(locate::ours(LINUX_PROBE).map_err(Error::Unusable)?);
-        command.args(["load", load.name]).arg(&folder).stdin(Stdio::piped());
-        running.push((*load, launch::start(command, &[], Box::new(launch::report_lines), || {})?));
+        command.args(["load", load.name]).arg(&folder);
+        running
+            .push((*load, launch::start(command, launch::Input::Piped, &[], Box::new(launch::report_lines), || {})?));
     }
     for (load, started) in &running {
         wait_until_it_works(load, started, interrupt)?;

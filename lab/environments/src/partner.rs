@@ -2,7 +2,7 @@
 //! out of that.
 
 use std::net::{IpAddr, SocketAddr};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -29,10 +29,11 @@ pub(crate) fn has(job: &Job) -> bool {
 /// the probe has, and not its processors: those are of another machine.
 pub(crate) fn start(job: &Job, address: IpAddr, interrupt: &AtomicBool) -> Result<(Started, SocketAddr), Error> {
     let mut command = Command::new(locate::ours(LINUX_PROBE).map_err(Error::Unusable)?);
-    command.args(["partner", &address.to_string()]).stdin(Stdio::piped());
+    command.args(["partner", &address.to_string()]);
     let settings: Settings = job.settings.of(Scope::Process).without("affinity");
     let settings = InChild::new(&settings);
-    let started = launch::start(command, &[], Box::new(launch::report_lines), move || settings.apply())?;
+    let started =
+        launch::start(command, launch::Input::Piped, &[], Box::new(launch::report_lines), move || settings.apply())?;
     let begun = Instant::now();
     let mut port = None;
     let why = loop {

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use kizami_protocol::{Request, Start};
 use kizami_recording::folder::Effective;
@@ -36,13 +36,13 @@ pub(crate) fn written(request: &Request) -> Result<Vec<u8>, Error> {
 }
 
 /// Starts `command`, which is such a probe, as a child that inherits the arena.
-pub(crate) fn start(mut command: Command, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
-    command.stdin(Stdio::piped());
+pub(crate) fn start(command: Command, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
     let request = written(&request(job, place, place.scratch))?;
     let lines = Box::new(launch::report_lines);
     // The probe applies its settings itself; only joining a group has to come before it has memory of its own.
     let joining = process::InChild::new(&Settings::default()).joining(place.cgroups);
-    let mut started = launch::start(command, &[place.arena.descriptor()], lines, move || joining.apply())?;
+    let mut started =
+        launch::start(command, launch::Input::Piped, &[place.arena.descriptor()], lines, move || joining.apply())?;
     if let Some(mut stdin) = started.stdin.take() {
         // A probe that is gone already says why in its reports and exit status.
         let _ = stdin.write_all(&request);

@@ -5,7 +5,7 @@
 //! Linux process is.
 
 use std::fs::File;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use kizami_recording::folder::Effective;
@@ -119,7 +119,7 @@ impl Environment for Unikernel {
             locate::ours(COMMAND).and_then(|program| Ok((program, locate::ours(PROBE)?))).map_err(Error::Unusable)?;
         let work = Work::of(job, place)?;
         let mut command = Command::new(program);
-        command.arg("run").arg(probe).args(["--monitor", self.monitor]).stdin(Stdio::null());
+        command.arg("run").arg(probe).args(["--monitor", self.monitor]);
         command.args(["--mem", &(MEMORY + work.memory).to_string()]);
         let asked = |name| job.settings.get(name);
         let sync = asked("device_sync").unwrap_or("writeback");
@@ -136,7 +136,7 @@ impl Environment for Unikernel {
         let asked = job.settings.of(Scope::Process);
         let prepared = process::InChild::new(&asked).joining(place.cgroups);
         let lines = Box::new(launch::report_lines);
-        let mut started = launch::start(command, &[], lines, move || prepared.apply())?;
+        let mut started = launch::start(command, launch::Input::Empty, &[], lines, move || prepared.apply())?;
         let cache = work.cache;
         started.read_back = Some(Box::new(move |pid| {
             let of_process = process::read_of(pid, &asked);

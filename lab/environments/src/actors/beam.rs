@@ -5,7 +5,7 @@
 //! in `folder`.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use kizami_settings::{Scope, process};
 use kizami_workloads::{Params, Workload};
@@ -116,7 +116,7 @@ impl Environment for BeamSystem {
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
         let compiled = erlang::compiled("actors", SOURCES, BUILD).map_err(Error::Unusable)?;
         let mut command = Command::new(locate::program("erl", "erlang-base").map_err(Error::Unusable)?);
-        command.stdin(Stdio::null()).env("ERL_CRASH_DUMP_BYTES", "0");
+        command.env("ERL_CRASH_DUMP_BYTES", "0");
         // More processes than the VM admits by default, for those who make many.
         command.args(["+Bi", "+P", "16777216", "-noshell", "-noinput", "-pa"]).arg(&compiled);
         if let Some(folder) = self.folder {
@@ -132,7 +132,7 @@ impl Environment for BeamSystem {
             prepared.apply();
             erlang::reports_on_three();
         };
-        let mut started = launch::start(command, &[], Box::new(launch::report_lines), in_child)?;
+        let mut started = launch::start(command, launch::Input::Empty, &[], Box::new(launch::report_lines), in_child)?;
         started.read_back = Some(Box::new(move |pid| process::read_of(pid, &asked)));
         Ok(started)
     }

@@ -85,8 +85,7 @@ impl Container {
     }
 
     fn begin(&self, asked: &Asked<'_>, listener: Listener, cgroups: &[PathBuf]) -> Result<Started, Error> {
-        let mut prepared = self.engine.prepare(asked)?;
-        prepared.command.stdin(std::process::Stdio::null());
+        let prepared = self.engine.prepare(asked)?;
         let keeper = prepared.keep.as_ref().map(Keeper::start).transpose()?;
         let joining = process::InChild::new(&Settings::default()).joining(cgroups);
         let mut started = launch::start_engine(prepared.command, listener, move || joining.apply())?;

@@ -1,12 +1,11 @@
 //! The lab's end of the socket that a probe in a container connects to.
 
-use std::io::{self, Read, Write};
+use std::io::{self, PipeReader, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::process::ChildStdout;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
@@ -43,7 +42,7 @@ pub(super) fn listen(folder: &Path) -> io::Result<UnixListener> {
 impl Served {
     /// Waits until a probe connects, gives it everything, and reads its reports until it is gone; nothing of all that if
     /// the engine ends before, of which `engine` is the output.
-    pub(super) fn serve(self, mut engine: ChildStdout, sender: &Sender<Result<Report, String>>) {
+    pub(super) fn serve(self, mut engine: PipeReader, sender: &Sender<Result<Report, String>>) {
         let Self { listener, arena, process: found, give } = self;
         let hand_over = |socket: &mut UnixStream, request: &[u8]| {
             handover::give(socket, arena.as_fd())?;
@@ -78,7 +77,7 @@ impl Served {
 }
 
 /// Waits until somebody connects: true, or `engine` ends: false. What that says until then is nobody's.
-fn connects(listener: &UnixListener, engine: &mut ChildStdout) -> io::Result<bool> {
+fn connects(listener: &UnixListener, engine: &mut PipeReader) -> io::Result<bool> {
     let mut both =
         [listener.as_raw_fd(), engine.as_raw_fd()].map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     loop {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -84,7 +84,7 @@ pub(super) fn boot(
     let ignored: Listener = Box::new(|mut stdout, _| {
         let _ = io::copy(&mut stdout, &mut io::sink());
     });
-    let monitor = launch::start(command(asked, accelerator, &guest, &given)?, &descriptors, ignored, || {})?;
+    let monitor = launch::start(command(asked, accelerator, &guest, &given)?, launch::Input::Empty, &descriptors, ignored, || {})?;
     drop((port_there, control_there));
     let files = given.disk.as_ref().map(|disk| disk.folder().to_owned());
     let mut session = Session::new(&Monitor::new(monitor, control, files), port)?;
@@ -102,7 +102,6 @@ fn command(asked: &Settings, accelerator: &str, guest: &Guest, given: &Given<'_>
     let board = board(asked);
     let of = board.architecture;
     let mut command = Command::new(locate::program(of.program, of.package).map_err(Error::Unusable)?);
-    command.stdin(Stdio::null());
     // It waits to be told to run: until then its time is the monitor's.
     command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
     command.args(["-machine", board.name, "-accel", accelerator]);

@@ -5,7 +5,7 @@
 use std::io::Read;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,11 +17,11 @@ use crate::launch::{self, Started};
 /// Starts a tool's server under the settings that its tool has, and waits until it listens.
 pub(super) fn serve(program: &Path, arguments: &[String], port: u16, settings: InChild) -> Result<Started, Error> {
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
+    command.args(arguments);
     let ignore: launch::Listener = Box::new(|mut stream, _| {
         let _ = std::io::copy(&mut stream.by_ref(), &mut std::io::sink());
     });
-    let started = launch::start(command, &[], ignore, move || settings.apply())?;
+    let started = launch::start(command, launch::Input::Empty, &[], ignore, move || settings.apply())?;
     let begun = Instant::now();
     while !listens(port) {
         if begun.elapsed() > Duration::from_secs(5) {

@@ -5,7 +5,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use kizami_protocol::Report;
@@ -109,7 +109,7 @@ impl Environment for Tool {
             None => None,
         };
         let mut command = Command::new(&program);
-        command.args((self.arguments)(job, scratch, port)).current_dir(scratch).stdin(Stdio::null());
+        command.args((self.arguments)(job, scratch, port)).current_dir(scratch);
         let prepared = prepared();
         let (rows, params, scratch) = (self.rows, job.params.clone(), scratch.to_owned());
         let name = self.name;
@@ -137,7 +137,7 @@ impl Environment for Tool {
                 let _ = sender.send(Ok(report));
             }
         });
-        let mut started = launch::start(command, &[], listener, move || prepared.apply())?;
+        let mut started = launch::start(command, launch::Input::Empty, &[], listener, move || prepared.apply())?;
         let read_of = if self.first_waits { process::read_of_workers } else { process::read_of };
         started.read_back = Some(Box::new(move |pid| read_of(pid, &asked)));
         started.server = server.map(Box::new);

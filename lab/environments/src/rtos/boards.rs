@@ -104,7 +104,7 @@ impl Environment for Board {
             return Err(Error::Unusable(format!("the program for {} cannot be built: {why}", self.platform)));
         }
         let mut command = Command::new(&program);
-        command.args(["passages", self.platform, model]).stdin(Stdio::null());
+        command.args(["passages", self.platform, model]);
         let parts = place.parts.to_vec();
         let listener: launch::Listener = Box::new(move |mut stream, sender| {
             let _ = sender.send(Ok(Report::Ready {}));
@@ -123,7 +123,7 @@ impl Environment for Board {
                 let _ = sender.send(Ok(report));
             }
         });
-        launch::start(command, &[], listener, || {})
+        launch::start(command, launch::Input::Empty, &[], listener, || {})
     }
 }
 

@@ -59,7 +59,7 @@ fn a_unikernel_writes_and_reads_what_the_host_does_and_its_syncs_are_counted() {
                 assert_eq!(effective["as_requested"], true, "{name}: {trial}");
             }
             // What it flushed beside that is of the preparation, and of whoever else writes to this disk.
-            let Some(flushes) = trial["facts"]["flushes"].as_f64() else { continue };
+            let Some(flushes) = trial["facts"]["host_flushes"].as_f64() else { continue };
             let syncs = series["params"]["op"] == "write-fsync" && series["requested"]["device_sync"] == "writeback";
             assert!(!syncs || flushes >= 50.0, "{trial}");
         }

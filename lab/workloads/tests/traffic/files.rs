@@ -24,6 +24,7 @@ pub fn files_are_written_and_read_in_every_way_and_hold_what_was_written() {
                     ];
                     let trial = trial("file", &given).went_well();
                     assert_eq!(trial.part("").len(), 7, "{given:?}");
+                    assert_eq!(trial.parts[0].cold_rows, u64::from(cache != "cold"), "{given:?}");
                     assert!(trial.column("", "time").iter().all(|t| *t > 0));
                 }
             }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ impl Machine {
         let ignored: Listener = Box::new(|mut stdout, _| {
             let _ = io::copy(&mut stdout, &mut io::sink());
         });
-        let monitor = launch::start(command(asked, &image)?, &descriptors, ignored, || {})?;
+        let monitor = launch::start(command(asked, &image)?, launch::Input::Empty, &descriptors, ignored, || {})?;
         drop((port_there, control_there, domain_there));
         let monitor = Monitor::new(monitor, control, disks.first().map(|disk| disk.folder().to_owned()));
         let mut session = Session::new(&monitor, port)?;
@@ -130,7 +130,7 @@ impl Machine {
 fn command(asked: &Settings, image: &Path) -> Result<Command, Error> {
     let mut command = Command::new(locate::program(PROGRAM, PACKAGE).map_err(Error::Unusable)?);
     // It waits to be told to run. The parts are named without a folder: a comma or a blank in its path would divide them.
-    command.current_dir(image).stdin(Stdio::null());
+    command.current_dir(image);
     command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-S"]);
     command.args(["-machine", "pc", "-accel", "tcg,thread=multi", "-cpu", "qemu64"]);
     command.args(["-smp", &kizami_settings::cpus::allowed().len().to_string(), "-m", &format!("{MEMORY}M")]);

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use kizami_protocol::{Domain as Created, Keep};
@@ -76,11 +76,11 @@ pub(super) fn boot(
     let ((port, port_there), (control, control_there)) = (pair()?, pair()?);
     let mut command = Command::new(locate::ours(LINUX_PROBE).map_err(Error::Unusable)?);
     let asked_for = serde_json::to_string(&created).map_err(|e| Error::Unusable(e.to_string()))?;
-    command.arg("domain").arg(&tool).arg(asked_for).arg(scratch.join("domain.cfg")).stdin(Stdio::null());
+    command.arg("domain").arg(&tool).arg(asked_for).arg(scratch.join("domain.cfg"));
     let ignored: Listener = Box::new(|mut stdout, _| {
         let _ = io::copy(&mut stdout, &mut io::sink());
     });
-    let child = launch::start(command, &[port_there.as_fd(), control_there.as_fd()], ignored, || {})?;
+    let child = launch::start(command, launch::Input::Empty, &[port_there.as_fd(), control_there.as_fd()], ignored, || {})?;
     drop((port_there, control_there));
     let monitor = Monitor::new(child, control, None);
     let mut session = Session::new(&monitor, port)?;
