@@ -4,7 +4,7 @@
 //! console are the reports. The file is made and put into the page cache, or taken out of it, before the unikernel is started, as that of a
 //! Linux process is.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -121,29 +121,75 @@ impl Environment for Unikernel {
         let mut command = Command::new(program);
         command.arg("run").arg(probe).args(["--monitor", self.monitor]);
         command.args(["--mem", &(MEMORY + work.memory).to_string()]);
-        let asked = |name| job.settings.get(name);
-        let sync = asked("device_sync").unwrap_or("writeback");
+        let devices = Devices::of(&job.settings);
         let direct = if work.direct { ",direct" } else { "" };
         let disk = place.scratch.join(DISK);
-        command.arg("--block").arg(format!("data={},sync={sync}{direct}", disk.display()));
-        command.args(["--interface", asked("device_interface").unwrap_or("calls")]);
-        command.args(["--engine", asked("device_engine").unwrap_or("auto")]);
+        command.arg("--block").arg(format!("data={},sync={}{direct}", disk.display(), devices.sync));
+        command.args(["--interface", devices.interface, "--engine", devices.engine]);
         command.args(["--accel", if self.emulated(&job.settings) { "tcg" } else { "kvm" }]);
-        if let Some(poll) = asked("device_poll").and_then(|poll| Quantity::Time.parse(poll).ok()) {
-            command.args(["--poll", &(poll / 1000).to_string()]);
-        }
+        let poll = devices.poll.map(|poll| poll.to_string());
+        command.args(poll.iter().flat_map(|poll| ["--poll", poll]));
         command.arg("--").args(work.arguments);
+        if job.workload().name == "file" {
+            command.args(self.told(&devices));
+        }
         let asked = job.settings.of(Scope::Process);
         let prepared = process::InChild::new(&asked).joining(place.cgroups);
         let lines = Box::new(launch::report_lines);
         let mut started = launch::start(command, launch::Input::Empty, &[], lines, move || prepared.apply())?;
         let cache = work.cache;
+        let engine = (devices.interface == "rings" && self.monitor != "qemu").then(|| devices.engine.to_owned());
         started.read_back = Some(Box::new(move |pid| {
             let of_process = process::read_of(pid, &asked);
-            of_process.into_iter().chain(cache.clone().map(|cache| ("cache".to_owned(), cache))).collect()
+            let cache = cache.clone().map(|cache| ("cache".to_owned(), cache));
+            let engine = engine.as_deref().and_then(|asked| engine_of(pid, asked));
+            of_process.into_iter().chain(cache).chain(engine.map(|engine| ("device_engine".to_owned(), engine))).collect()
         }));
         Ok(started)
     }
+}
+
+/// How its device is to be asked.
+struct Devices<'a> {
+    interface: &'a str,
+    engine: &'a str,
+    /// In microseconds; `None` is for the monitor to choose.
+    poll: Option<u64>,
+    sync: &'a str,
+}
+
+impl<'a> Devices<'a> {
+    fn of(settings: &'a Settings) -> Self {
+        let asked = |name, default| settings.get(name).unwrap_or(default);
+        let poll = settings.get("device_poll").and_then(|poll| Quantity::Time.parse(poll).ok());
+        Self {
+            interface: asked("device_interface", "calls"),
+            engine: asked("device_engine", "auto"),
+            poll: poll.map(|poll| poll / 1000),
+            sync: asked("device_sync", "writeback"),
+        }
+    }
+}
+
+impl Unikernel {
+    /// What the guest is told of what was requested, to say what of it is in force.
+    fn told(&self, devices: &Devices<'_>) -> Vec<String> {
+        let sync = format!("device_sync={}", devices.sync);
+        if self.monitor == "qemu" {
+            return vec![sync];
+        }
+        let poll = devices.poll.map(|poll| format!("device_poll={poll}us"));
+        [sync, format!("device_interface={}", devices.interface)].into_iter().chain(poll).collect()
+    }
+}
+
+/// By what the monitor does what is asked in rings, by the files that it has.
+fn engine_of(monitor: u32, asked: &str) -> Option<Effective> {
+    let files = fs::read_dir(format!("/proc/{monitor}/fd")).ok()?.flatten();
+    let is_ring = |file: fs::DirEntry| fs::read_link(file.path()).is_ok_and(|to| to.ends_with("anon_inode:[io_uring]"));
+    let value = if files.into_iter().any(is_ring) { "io_uring" } else { "plain" };
+    let why = "found among the files that the monitor has open".to_owned();
+    Some(Effective { value: value.to_owned(), as_requested: ["auto", value].contains(&asked), why })
 }
 
 /// The file of the disk, in the folder of the trial.

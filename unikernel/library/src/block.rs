@@ -1,6 +1,7 @@
 //! Block devices.
 
 use core::fmt;
+use core::time::Duration;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,6 +22,20 @@ pub struct BlockDevice {
     number: usize,
     counts: Counts,
     bounce: Option<PageAligned>,
+}
+
+/// How requests reach whoever does them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// A call for each block.
+    Blocks,
+    /// A call for each request.
+    Calls,
+    /// Rings of requests in memory.
+    Rings {
+        /// How long each side looks for what the other does before it sleeps.
+        poll: Duration,
+    },
 }
 
 /// Why a device cannot be opened.
@@ -85,6 +100,16 @@ impl BlockDevice {
     /// What a flush does.
     pub fn durability(&self) -> Durability {
         Durability::of(self.device.durability).unwrap_or(Durability::Unsafe)
+    }
+
+    /// How requests reach whoever does them.
+    pub fn interface(&self) -> Interface {
+        let Device { rings, poll_ns, most_bytes, block_size, .. } = self.device;
+        match rings {
+            0 if most_bytes == u64::from(block_size) => Interface::Blocks,
+            0 => Interface::Calls,
+            _ => Interface::Rings { poll: Duration::from_nanos(poll_ns) },
+        }
     }
 
     /// What was asked of it since it was opened.

@@ -45,7 +45,7 @@ mod system;
 mod system;
 
 pub use aligned::PageAligned;
-pub use block::{BlockDevice, BlockError, devices};
+pub use block::{BlockDevice, BlockError, Interface, devices};
 pub use console::_write;
 pub use environment::{arguments, variable};
 pub use exit::{ExitCode, Termination};

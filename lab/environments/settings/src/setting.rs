@@ -288,7 +288,7 @@ pub static SETTINGS: &[Setting] = &[
         about: "How a unikernel asks its block device",
         values: "blocks (a call for each block of 512 bytes), calls (one for each request), or rings (of requests in memory)",
         scope: Scope::Unikernel,
-        how: "an option of its monitor",
+        how: "an option of its monitor, as the guest was told",
         kind: Kind::Choice(&["blocks", "calls", "rings"]),
     },
     Setting {
@@ -296,7 +296,7 @@ pub static SETTINGS: &[Setting] = &[
         about: "With device_interface=rings: how the monitor does what is asked",
         values: "auto (io_uring past the page cache, where the system has it, and plain else), plain (one request after the other) or io_uring",
         scope: Scope::Unikernel,
-        how: "an option of its monitor, which refuses io_uring where the system does",
+        how: "an option of its monitor, read back from the files that this has open",
         kind: Kind::Choice(&["auto", "plain", "io_uring"]),
     },
     Setting {
@@ -304,7 +304,7 @@ pub static SETTINGS: &[Setting] = &[
         about: "With device_interface=rings: how long each side looks for what the other does before it sleeps",
         values: "a time from 0us to 1s, in whole microseconds",
         scope: Scope::Unikernel,
-        how: "an option of its monitor",
+        how: "an option of its monitor, as the guest was told",
         kind: Kind::Number { quantity: Quantity::Time, least: 0, most: 1_000_000_000, step: US },
     },
     Setting {
@@ -312,7 +312,7 @@ pub static SETTINGS: &[Setting] = &[
         about: "What a flush of a unikernel's block device does, as QEMU names it",
         values: "writeback (writes out what was written), writethrough (nothing: each write is to the end), unsafe (nothing ever)",
         scope: Scope::Unikernel,
-        how: "an option of its monitor, which the guest is told",
+        how: "an option of its monitor, as the guest was told",
         kind: Kind::Choice(&["writeback", "writethrough", "unsafe"]),
     },
     Setting {

@@ -41,6 +41,7 @@ fn a_unikernel_writes_and_reads_what_the_host_does_and_its_syncs_are_counted() {
     let run = ["run", "file", "--wait", "--trials", "1", "--environment", &all];
     let set = ["--set", "op=write,write-fsync,read", "--set", "samples=50", "--set", "size=8KiB"];
     let of_it = ["--set", "device_interface=blocks,calls,rings", "--set", "device_sync=writeback,unsafe"];
+    let of_it = [&of_it[..], &["--set", "device_engine=plain", "--set", "device_poll=50us"]].concat();
     lab.kizami(&[&run[..], &set, &of_it].concat()).succeeded();
     assert_nothing_left_behind(&lab, Duration::from_secs(5));
     let recording = recorded(&lab.recording());
@@ -53,7 +54,12 @@ fn a_unikernel_writes_and_reads_what_the_host_does_and_its_syncs_are_counted() {
             let like = host.iter().find(|host| host["params"]["op"] == series["params"]["op"]).expect("the same");
             assert_eq!((&trial["rows"], &trial["facts"]["bytes"]), (&50.into(), &(50.0 * 8192.0).into()), "{trial}");
             assert_eq!(trial["rows"], complete(like)["rows"]);
-            for name in ["device_interface", "device_sync"] {
+            // What is not asked in rings has neither.
+            let of_rings: &[_] = match series["requested"]["device_interface"] == "rings" {
+                true => &["device_engine", "device_poll"],
+                false => &[],
+            };
+            for name in ["device_interface", "device_sync"].iter().chain(of_rings) {
                 let effective = &trial["effective"][name];
                 assert_eq!(effective["value"], series["requested"][name], "{name}: {trial}");
                 assert_eq!(effective["as_requested"], true, "{name}: {trial}");

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use kizami_workloads::portable::stamp;
-use unikernel::{BlockDevice, PageAligned, Status};
+use unikernel::{BlockDevice, Interface, PageAligned, Status};
 
 use crate::arguments::Arguments;
 use crate::report;
@@ -50,7 +50,27 @@ impl Plan {
     }
 }
 
-pub fn run(plan: &Plan, disk: &mut BlockDevice) -> Result<(), String> {
+/// Says how the device is asked and what a flush of it does, beside what was requested of that.
+fn in_force(arguments: &Arguments, disk: &BlockDevice) {
+    let (interface, poll) = match disk.interface() {
+        Interface::Blocks => ("blocks", None),
+        Interface::Calls => ("calls", None),
+        Interface::Rings { poll } => ("rings", Some(format!("{}us", poll.as_micros()))),
+    };
+    let found = [
+        ("device_interface", Some(interface)),
+        ("device_poll", poll.as_deref()),
+        ("device_sync", Some(disk.durability().name())),
+    ];
+    for (setting, value) in found {
+        // Where nothing is said of it the machine is one of somebody else's, which has devices of its own.
+        if let (Ok(requested), Some(value)) = (arguments.text(setting), value) {
+            report::effective(setting, value, value == requested, "as the monitor told the guest");
+        }
+    }
+}
+
+pub fn run(arguments: &Arguments, plan: &Plan, disk: &mut BlockDevice) -> Result<(), String> {
     let there = disk.blocks() * disk.block_size() as u64;
     if there < plan.region() {
         return Err(format!("the device has {there} bytes, and {} are needed", plan.region()));
@@ -58,7 +78,7 @@ pub fn run(plan: &Plan, disk: &mut BlockDevice) -> Result<(), String> {
     let mut work = Work { disk, block: Block::new(plan.block), plan };
     let mut samples = Vec::new();
     samples.try_reserve_exact(plan.samples as usize).map_err(|_| "there is no memory for the samples")?;
-    report::effective("sync", work.disk.durability().name(), true, "as the monitor told the guest");
+    in_force(arguments, work.disk);
     report::ready();
     for sample in 0..plan.samples {
         samples.push(work.one(sample * plan.step, sample + 1)?);

@@ -38,7 +38,7 @@ fn run(first: u64) -> Result<(), String> {
         "file" => {
             let plan = file::Plan::of(&arguments)?;
             let mut disk = BlockDevice::open("data").map_err(|why| format!("{why}"))?;
-            file::run(&plan, &mut disk)
+            file::run(&arguments, &plan, &mut disk)
         }
         "boot" => start::boot(arguments.number("began")?, first),
         "footprint" => start::footprint(),

@@ -89,15 +89,11 @@ fn with_rings(guest: &Guest, rings: Rings) -> Result<Ran, SptError> {
     let devices = guest.devices(asked);
     let filter = filter::of(&[], Some((bell, woken)));
     let places = Places::of(guest.disks(), rings);
+    // Before the guest, which may ask at once.
+    let mut server = Server::new(&memory, guest.disks(), &doorbell, &wake, rings).map_err(SptError::Rings)?;
     let start = Start { devices: &devices, filter, files: vec![bell, woken], memory: Some(&memory), places };
     let started = start.start(guest)?;
     let child = started.child;
-    let mut server = Server::new(&memory, guest.disks(), &doorbell, &wake, rings).map_err(|why| {
-        kill(child);
-        // Nobody is left behind.
-        let _ = started.wait();
-        SptError::Rings(why)
-    })?;
     let ended = AtomicBool::new(false);
     let (disks, logs) = (guest.disks(), server.logs());
     let filter = Work { disks, logs, events: &[&doorbell, &wake], child: Some(child), ..Work::default() }.filter();
