@@ -1,7 +1,7 @@
 //! Published figures: a CSV file beside the study, one figure a line.
 //!
 //! The columns are `group,workload,condition,machine,statistic,value,unit`. A condition says beside which rows of the
-//! group the figure is to stand: `name=value` of parameters and settings, joined by `;`. Conditions that only the paper
+//! group the figure is to stand: `name=value` of parameters and settings, and `environment=name`, joined by `;`. Conditions that only the paper
 //! has are written in words (`direction=send;IPsec ESP`), and match no row here. Lines that begin with `#` name the
 //! source of the figures.
 
@@ -131,6 +131,18 @@ fn read_line(csv: &Source<'_>, record: &csv::StringRecord, study: &str, groups: 
             selector = None;
             continue;
         };
+        if name == "environment" {
+            let environments: Vec<_> = known_group.environments.iter().map(|e| e.name()).collect();
+            if !environments.contains(&value) {
+                let message = format!("group {:?} has no environment {value:?}", group.value);
+                csv.wrong_but(condition.at, message, suggest(value, &environments));
+                fine = false;
+            }
+            if let Some(selector) = &mut selector {
+                selector.environment = Some(value.to_owned());
+            }
+            continue;
+        }
         let params: Vec<_> = known_workload.params.iter().map(|p| p.name).chain(setting_names()).collect();
         if !params.contains(&name) && !is_setting(name) {
             let message = format!("{name:?} is no parameter of {} and no setting", workload.value);

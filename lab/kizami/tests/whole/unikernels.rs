@@ -6,11 +6,18 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::harness::{
-    Lab, assert_nothing_left_behind, processes, programs, recorded, series_in, skipped, text, trials,
+    Lab, Running, assert_nothing_left_behind, processes, programs, recorded, series_in, skipped, text, trials,
 };
 
 /// Those with monitors of their own.
 const MONITORS: [&str; 2] = ["unikernel-spt", "unikernel-hvt"];
+
+/// The monitor of the first trial. Before that the lab asks the command for its version.
+fn monitor_of_first_trial(run: &mut Running) -> i32 {
+    let output = run.output();
+    run.wait_for("the first trial", || fs::read_to_string(&output).ok().filter(|said| said.contains("[1/3]")));
+    run.child_named("unikernel")
+}
 
 /// The monitors under which a unikernel really started here.
 fn working(lab: &Lab, test: &str) -> Vec<&'static str> {
@@ -97,7 +104,7 @@ fn a_unikernel_that_is_killed_costs_its_own_trial_only() {
         let run = ["run", "file", "--wait", "--trials", "3", "--environment", monitor, "--out", monitor];
         // It goes on for seconds.
         let mut run = lab.start(&[&run[..], &["--set", "op=write-fsync", "--set", "samples=20000"]].concat());
-        let pid = run.child_named("unikernel");
+        let pid = monitor_of_first_trial(&mut run);
         // SAFETY: the call takes two numbers; the process is a child of ours.
         unsafe { libc::kill(pid, libc::SIGKILL) };
         let ended = run.end().ended_with(3);
@@ -116,7 +123,7 @@ fn an_interrupted_run_leaves_no_unikernel_and_no_disk() {
         let out = lab.path().join(monitor);
         let run = ["run", "file", "--wait", "--trials", "3", "--environment", monitor, "--out", text(&out)];
         let mut run = lab.start(&[&run[..], &["--set", "op=write-fsync", "--set", "samples=20000"]].concat());
-        run.child_named("unikernel");
+        monitor_of_first_trial(&mut run);
         run.stopped_by(libc::SIGINT);
         assert_nothing_left_behind(&lab, Duration::from_secs(5));
         let files: Vec<_> = fs::read_dir(&out).expect("a recording").flatten().map(|entry| entry.file_name()).collect();
