@@ -107,7 +107,7 @@ pub struct Device {
     pub durable_handle: u32,
     /// A [`Durability`].
     pub durability: u32,
-    /// Bytes of a block.
+    /// Bytes of a block, a power of two.
     pub block_size: u32,
     /// 1 if it may only be read.
     pub read_only: u32,

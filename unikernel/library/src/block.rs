@@ -20,6 +20,8 @@ const BOUNCE: usize = 64 << 10;
 pub struct BlockDevice {
     device: Device,
     number: usize,
+    /// A block has two to the power of this bytes.
+    shift: u32,
     counts: Counts,
     bounce: Option<PageAligned>,
 }
@@ -79,12 +81,14 @@ impl BlockDevice {
         if !system::take(number) {
             return Err(BlockError::InUse(name.into()));
         }
-        Ok(Self { device: system::devices()[number], number, counts: Counts::default(), bounce: None })
+        let device = system::devices()[number];
+        let shift = device.block_size.trailing_zeros();
+        Ok(Self { device, number, shift, counts: Counts::default(), bounce: None })
     }
 
     /// Bytes of a block: what is written whole or not at all.
     pub fn block_size(&self) -> usize {
-        self.device.block_size as usize
+        1 << self.shift
     }
 
     /// How many blocks it has.
@@ -129,17 +133,22 @@ impl BlockDevice {
     pub fn read(&mut self, block: u64, into: &mut [u8]) -> Result<(), Status> {
         self.check(block, into.len())?;
         self.count(Counts { reads: 1, bytes_read: into.len() as u64, ..Counts::default() });
+        let (device, shift) = (&self.device, self.shift);
+        let at = |byte: usize| block + (byte >> shift) as u64;
+        let most = device.most_bytes as usize;
         if self.takes(into.as_ptr()) {
-            let most = self.device.most_bytes as usize;
-            return into.chunks_mut(most).enumerate().try_for_each(|(n, piece)| {
-                let at = block + (n * most / self.block_size()) as u64;
-                system::read(&self.device, at, piece)
-            });
+            if into.len() <= most {
+                return system::read(device, block, into);
+            }
+            return into
+                .chunks_mut(most)
+                .enumerate()
+                .try_for_each(|(n, piece)| system::read(device, at(n * most), piece));
         }
-        let (device, bounce) = (&self.device, self.bounce.get_or_insert_with(|| PageAligned::new(BOUNCE)));
+        let bounce = self.bounce.get_or_insert_with(|| PageAligned::new(BOUNCE));
         into.chunks_mut(BOUNCE).enumerate().try_for_each(|(n, piece)| {
             let bounce = &mut bounce[..piece.len()];
-            system::read(device, block + (n * BOUNCE / device.block_size as usize) as u64, bounce)?;
+            system::read(device, at(n * BOUNCE), bounce)?;
             piece.copy_from_slice(bounce);
             Ok(())
         })
@@ -176,24 +185,29 @@ impl BlockDevice {
     }
 
     fn write_pieces(&mut self, op: Op, block: u64, from: &[u8]) -> Result<(), Status> {
+        let (device, shift) = (&self.device, self.shift);
+        let at = |byte: usize| block + (byte >> shift) as u64;
+        let most = device.most_bytes as usize;
         if self.takes(from.as_ptr()) {
-            let most = self.device.most_bytes as usize;
-            return from.chunks(most).enumerate().try_for_each(|(n, piece)| {
-                let at = block + (n * most / self.block_size()) as u64;
-                system::write(&self.device, op, at, piece)
-            });
+            if from.len() <= most {
+                return system::write(device, op, block, from);
+            }
+            return from
+                .chunks(most)
+                .enumerate()
+                .try_for_each(|(n, piece)| system::write(device, op, at(n * most), piece));
         }
-        let (device, bounce) = (&self.device, self.bounce.get_or_insert_with(|| PageAligned::new(BOUNCE)));
+        let bounce = self.bounce.get_or_insert_with(|| PageAligned::new(BOUNCE));
         from.chunks(BOUNCE).enumerate().try_for_each(|(n, piece)| {
             let bounce = &mut bounce[..piece.len()];
             bounce.copy_from_slice(piece);
-            system::write(device, op, block + (n * BOUNCE / device.block_size as usize) as u64, bounce)
+            system::write(device, op, at(n * BOUNCE), bounce)
         })
     }
 
     /// Whether it takes data that lies there as it is.
     fn takes(&self, data: *const u8) -> bool {
-        (data as usize).is_multiple_of(self.alignment())
+        (data as usize) & (self.alignment() - 1) == 0
     }
 
     /// What data is aligned to that it takes without copying it.
@@ -222,10 +236,10 @@ impl BlockDevice {
     }
 
     fn check(&self, block: u64, len: usize) -> Result<(), Status> {
-        if !len.is_multiple_of(self.block_size()) {
+        if len & (self.block_size() - 1) != 0 {
             return Err(Status::Invalid);
         }
-        let end = block.checked_add((len / self.block_size()) as u64);
+        let end = block.checked_add((len >> self.shift) as u64);
         if end.is_some_and(|end| end <= self.blocks()) { Ok(()) } else { Err(Status::Range) }
     }
 }

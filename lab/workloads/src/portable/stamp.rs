@@ -12,8 +12,9 @@ pub fn fill(bytes: &mut [u8]) {
 /// Makes of a filled buffer the block at `offset` that the sample number `sample` wrote.
 #[inline]
 pub fn stamp(bytes: &mut [u8], offset: u64, sample: u64) {
-    for (place, byte) in bytes.iter_mut().zip(head(offset, sample)) {
-        *place = byte;
+    match bytes.first_chunk_mut() {
+        Some(place) => *place = head(offset, sample),
+        None => bytes.iter_mut().zip(head(offset, sample)).for_each(|(place, byte)| *place = byte),
     }
 }
 
@@ -24,8 +25,9 @@ pub fn is_right(bytes: &[u8], offset: u64, sample: u64) -> bool {
         && rest.iter().enumerate().all(|(i, byte)| *byte == pattern(i + start.len()))
 }
 
-fn head(offset: u64, sample: u64) -> impl Iterator<Item = u8> {
-    offset.to_le_bytes().into_iter().chain(sample.to_le_bytes())
+#[inline]
+fn head(offset: u64, sample: u64) -> [u8; LEAST] {
+    (u128::from(offset) | u128::from(sample) << 64).to_le_bytes()
 }
 
 fn pattern(i: usize) -> u8 {
