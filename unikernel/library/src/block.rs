@@ -137,7 +137,7 @@ impl BlockDevice {
         let at = |byte: usize| block + (byte >> shift) as u64;
         let most = device.most_bytes as usize;
         if self.takes(into.as_ptr()) {
-            if into.len() <= most {
+            if (1..=most).contains(&into.len()) {
                 return system::read(device, block, into);
             }
             return into
@@ -189,7 +189,7 @@ impl BlockDevice {
         let at = |byte: usize| block + (byte >> shift) as u64;
         let most = device.most_bytes as usize;
         if self.takes(from.as_ptr()) {
-            if from.len() <= most {
+            if (1..=most).contains(&from.len()) {
                 return system::write(device, op, block, from);
             }
             return from
