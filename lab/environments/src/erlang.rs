@@ -21,7 +21,7 @@ const BUILD: &str = "build";
 /// Held by whoever compiles.
 pub static COMPILING: Mutex<()> = Mutex::new(());
 
-/// To be called between fork and exec: the pipe that reports are read from becomes descriptor 3, and the VM's standard
+/// To be called in the child, before its program begins: the pipe that reports are read from becomes descriptor 3, and the VM's standard
 /// output joins its error output, so that nothing that it prints is taken for a report.
 pub fn reports_on_three() {
     // SAFETY: system calls on the child's own descriptors.
