@@ -24,10 +24,10 @@ pub enum Error {
         similar: Option<String>,
     },
     Path(BadPath),
-    /// A program of the system that takes part.
-    Program {
-        name: &'static str,
-        package: &'static str,
+    /// A program of the system that takes part, or a file of its packages.
+    Tool {
+        name: String,
+        package: String,
         why: String,
     },
 }
@@ -61,7 +61,7 @@ impl fmt::Display for Error {
                 }
             }
             Self::Path(bad) => bad.fmt(f),
-            Self::Program { name, package, why } => write!(f, "{name} (of Debian's package {package}) {why}"),
+            Self::Tool { name, package, why } => write!(f, "{name} (of Debian's package {package}) {why}"),
         }
     }
 }

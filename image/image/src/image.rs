@@ -50,8 +50,11 @@ pub enum Pack {
 }
 
 impl Pack {
-    /// The same bytes for the same archive: no time and no name stand in it.
-    fn pack(self, archive: Vec<u8>) -> io::Result<Vec<u8>> {
+    /// Writes an archive so. The same bytes for the same archive: no time and no name stand in it.
+    ///
+    /// # Errors
+    /// Those of writing to memory.
+    pub fn pack(self, archive: Vec<u8>) -> io::Result<Vec<u8>> {
         match self {
             Self::None => Ok(archive),
             Self::Gzip => {

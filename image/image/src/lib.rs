@@ -1,5 +1,7 @@
-//! Small bootable Linux images from a kernel package of Debian and static programs.
+//! Small bootable Linux images: from a kernel package of Debian and static programs, or, for a small board, with a kernel built from
+//! sources.
 
+pub mod board;
 pub mod cpio;
 mod error;
 mod image;

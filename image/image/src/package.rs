@@ -11,7 +11,7 @@ use crate::error::Error;
 /// # Errors
 /// When dpkg-deb does not unpack it.
 pub fn unpack(package: &Path, folder: &Path) -> Result<(), Error> {
-    let failed = |why: String| Error::Program { name: "dpkg-deb", package: "dpkg", why };
+    let failed = |why: String| Error::Tool { name: "dpkg-deb".into(), package: "dpkg".into(), why };
     fs::create_dir_all(folder).map_err(Error::io("make the folder", folder))?;
     let mut command = Command::new("dpkg-deb");
     command.arg("--extract").arg(package).arg(folder).stdin(Stdio::null());

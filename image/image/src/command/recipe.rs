@@ -1,17 +1,16 @@
-//! `kizami-image`: makes a bootable image from a recipe.
+//! An image from a recipe.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Args;
 use image::{Error, Initramfs, Recipe};
 
-/// Makes a small bootable Linux image from a kernel package of Debian and static programs.
-#[derive(Parser)]
-#[command(name = "kizami-image", version)]
-struct Options {
+use crate::sizes::kilobytes;
+
+#[derive(Args)]
+pub struct Options {
     /// The recipe: a TOML file with a kernel, modules, files and what is done at the start
     recipe: PathBuf,
     /// The folder into which `vmlinuz` and `initramfs.cpio` are written
@@ -19,17 +18,8 @@ struct Options {
     out: PathBuf,
 }
 
-fn main() -> ExitCode {
-    match make(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn make(options: &Options) -> Result<(), Error> {
+/// Makes it.
+pub fn make(options: &Options) -> Result<(), Error> {
     let io = |doing, path: &Path| {
         let path = path.to_owned();
         move |source| Error::Io { doing, path, source }
@@ -61,8 +51,4 @@ fn told(recipe: &Recipe, made: &Initramfs, kernel: &Path, archive: &Path) -> Str
         archive.display()
     ));
     out
-}
-
-fn kilobytes(bytes: u64) -> String {
-    format!("{:.1} kB", bytes as f64 / 1000.0)
 }

@@ -1,0 +1,98 @@
+//! The contents of a board's flash: the code that runs first, the kernel, its device tree, the first files.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::build::Built;
+use super::description::Board;
+use crate::error::Error;
+
+/// See the module.
+#[derive(Debug, Clone)]
+pub struct Flash {
+    /// As large as the flash; what is not used is as after an erasure.
+    pub bytes: Vec<u8>,
+    /// The parts that are used, and how many bytes each has.
+    pub parts: [(&'static str, usize); 4],
+}
+
+/// What an erased flash reads as.
+const ERASED: u8 = 0xff;
+
+impl Flash {
+    /// Puts the parts together. `files` is an archive that the kernel unpacks.
+    ///
+    /// # Errors
+    /// When a part is larger than its place, or the code that runs first cannot be assembled.
+    pub fn new(board: &Board, built: &Built, files: &[u8]) -> Result<Self, Error> {
+        let map = board.flash;
+        let boot = assembled(board)?;
+        let [kernel, tree] = [&built.kernel, &built.tree].map(|path| fs::read(path).map_err(Error::io("read", path)));
+        let (kernel, tree) = (kernel?, tree?);
+        let end = map.address + map.bytes;
+        let parts = [
+            ("boot code", &boot[..], map.address, map.kernel),
+            ("kernel", &kernel, map.kernel, map.tree),
+            ("device tree", &tree, map.tree, map.files),
+            ("first files", files, map.files, end),
+        ];
+        let mut bytes = vec![ERASED; map.bytes as usize];
+        for (name, part, from, to) in parts {
+            let room = (to - from) as usize;
+            if part.len() > room {
+                let why = format!(
+                    "the {name} has {} bytes, and its place in the flash {room}: leave something out, or give it more in [flash]",
+                    part.len()
+                );
+                return Err(Error::Form { path: board.folder.clone(), why });
+            }
+            let at = (from - map.address) as usize;
+            bytes[at..at + part.len()].copy_from_slice(part);
+        }
+        // The kernel looks for archives until the end, and takes zeroes for nothing.
+        bytes[(map.files - map.address) as usize + files.len()..].fill(0);
+        Ok(Self { bytes, parts: parts.map(|(name, part, ..)| (name, part.len())) })
+    }
+
+    /// How many bytes of it are used.
+    pub fn used(&self) -> usize {
+        self.parts.iter().map(|(_, bytes)| bytes).sum()
+    }
+}
+
+/// The code that runs first, for the places of this board.
+fn assembled(board: &Board) -> Result<Vec<u8>, Error> {
+    let scratch = tempfile::tempdir().map_err(Error::io("make a folder in", std::env::temp_dir()))?;
+    let [object, program, bytes] = ["boot.o", "boot.elf", "boot.bin"].map(|name| scratch.path().join(name));
+    let end = board.flash.address + board.flash.bytes;
+    let places = [
+        ("KERNEL", board.flash.kernel),
+        ("TREE", board.flash.tree),
+        ("FILES", board.flash.files),
+        ("FILES_END", end),
+        ("FILES_AT", board.memory.files),
+    ];
+    let own = board.boot.symbols.iter().map(|(name, value)| (name.as_str(), *value));
+    let symbols: Vec<String> =
+        places.into_iter().chain(own).map(|(name, value)| format!("--defsym={name}={value:#x}")).collect();
+    let code = board.folder.join(&board.boot.code);
+    tool(board, "as", &[], &[&code, Path::new("-o"), &object])?;
+    let mut link = vec!["-nostdlib".to_owned(), format!("-Ttext={:#x}", board.flash.address), "-e0".into()];
+    link.extend(symbols);
+    let link: Vec<&str> = link.iter().map(String::as_str).collect();
+    tool(board, "ld", &link, &[&object, Path::new("-o"), &program])?;
+    tool(board, "objcopy", &["-Obinary"], &[&program, &bytes])?;
+    fs::read(&bytes).map_err(Error::io("read", &bytes))
+}
+
+fn tool(board: &Board, name: &'static str, options: &[&str], files: &[&Path]) -> Result<(), Error> {
+    let program = format!("{}{name}", board.kernel.compiler);
+    let failed = |why: String| Error::Tool { name: program.clone(), package: board.kernel.package.clone(), why };
+    let output = Command::new(&program).args(options).args(files).stdin(Stdio::null()).output();
+    let output = output.map_err(|e| failed(format!("cannot be started: {e}")))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(failed(format!("failed: {}", String::from_utf8_lossy(&output.stderr).trim())))
+}

@@ -1,0 +1,14 @@
+//! Small boards: a kernel built from sources for one, and the flash that it starts from.
+//!
+//! A board is a folder with `board.toml`. [`Board`] is what stands in it, [`build`] makes the kernel, which is kept, and [`Flash`] puts
+//! kernel, device tree and first files where the board looks for them.
+
+mod build;
+mod description;
+mod flash;
+mod source;
+
+pub use build::{Built, Kernels, build};
+pub use description::Board;
+pub use flash::Flash;
+pub use source::Source;
