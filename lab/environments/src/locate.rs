@@ -9,9 +9,11 @@ use std::process::{Command, Stdio};
 pub const LINUX_PROBE: &str = "static/kizami-probe";
 
 /// What builds a program whose name is not that of its package.
-const BUILDERS: [(&str, &str); 5] = [
+const BUILDERS: [(&str, &str); 7] = [
     ("unikernel", "cargo build -p kizami-unikernel-command"),
     ("static/kizami-unikernel-probe", "lab/probes/unikernel/build FOLDER"),
+    ("board/node", "image/node/build FOLDER"),
+    ("board/kizami-node-probe", "image/node/build FOLDER kizami-node-probe"),
     ("kizami-rtos", "cargo build -p kizami-rtos-probe"),
     ("rtos-inspect", "cargo build -p kizami-rtos-inspect"),
     ("libkizami_beam_native.so", "cargo build -p kizami-beam-native"),

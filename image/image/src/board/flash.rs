@@ -15,6 +15,8 @@ pub struct Flash {
     pub bytes: Vec<u8>,
     /// The parts that are used, and how many bytes each has.
     pub parts: [(&'static str, usize); 4],
+    /// Where the first files are.
+    files: usize,
 }
 
 /// What an erased flash reads as.
@@ -52,7 +54,21 @@ impl Flash {
         }
         // The kernel looks for archives until the end, and takes zeroes for nothing.
         bytes[(map.files - map.address) as usize + files.len()..].fill(0);
-        Ok(Self { bytes, parts: parts.map(|(name, part, ..)| (name, part.len())) })
+        let files = (map.files - map.address) as usize;
+        Ok(Self { bytes, parts: parts.map(|(name, part, ..)| (name, part.len())), files })
+    }
+
+    /// With one archive more behind the first files, which the kernel unpacks as well.
+    ///
+    /// # Errors
+    /// When there is no room for it; how much there is.
+    pub fn with(&self, archive: &[u8]) -> Result<Vec<u8>, usize> {
+        // The kernel looks for the next at multiples of four.
+        let at = (self.files + self.parts[3].1).next_multiple_of(4);
+        let mut bytes = self.bytes.clone();
+        let room = bytes.len().saturating_sub(at);
+        bytes.get_mut(at..at + archive.len()).ok_or(room)?.copy_from_slice(archive);
+        Ok(bytes)
     }
 
     /// How many bytes of it are used.

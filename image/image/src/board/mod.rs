@@ -5,10 +5,12 @@
 
 mod build;
 mod description;
+mod files;
 mod flash;
 mod source;
 
 pub use build::{Built, Kernels, build};
 pub use description::Board;
+pub use files::{FirstFiles, one_more};
 pub use flash::Flash;
 pub use source::Source;

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process;
 
 use clap::Args;
-use image::board::{self, Board, Built, Flash, Kernels, Source};
-use image::cpio::{Archive, Entry};
-use image::{Error, Pack};
+use image::Error;
+use image::board::{self, Board, Built, FirstFiles, Flash, Kernels, Source};
 
 use crate::sizes::kilobytes;
 
@@ -28,14 +29,19 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     init: Option<PathBuf>,
     /// More files: where they stand in the image, =, and where they are taken from
-    #[arg(long = "file", value_name = "PATH=FILE")]
-    files: Vec<String>,
+    #[arg(long = "file", value_name = "PATH=FILE", value_parser = pair)]
+    files: Vec<(String, PathBuf)>,
     /// Where kernels are kept
     #[arg(long, value_name = "FOLDER", default_value_os_t = kept())]
     kept: PathBuf,
     /// The folder into which `flash.bin` is written
     #[arg(long, default_value = ".")]
     out: PathBuf,
+    /// Starts it in QEMU, with its console here (Ctrl-A X ends it), and a network of QEMU's own; words behind -- are QEMU's
+    #[arg(long)]
+    run: bool,
+    #[arg(last = true, requires = "run")]
+    more: Vec<String>,
 }
 
 /// `kizami/kernels` in the folder for what can be made again.
@@ -63,14 +69,35 @@ pub fn make(options: &Options) -> Result<(), Error> {
     let kernels = Kernels { folder: &options.kept, tell: |sentence| eprintln!("{sentence}") };
     let built = board::build(&board, &source, &kind, &kernels)?;
     let init = options.init.clone().unwrap_or_else(|| common.join("init"));
-    let files = packed(&first_files(&options.node, &init, &options.files)?)?;
+    let init = fs::read(&init).map_err(io("read", &init))?;
+    let files = FirstFiles { node: &options.node, init: &init, more: &options.files }.packed()?;
     let flash = Flash::new(&board, &built, &files)?;
     fs::create_dir_all(&options.out).map_err(io("make the folder", &options.out))?;
     let place = options.out.join("flash.bin");
     fs::write(&place, &flash.bytes).map_err(io("write", &place))?;
     // A reader that has seen enough is no failure.
-    let _ = io::stdout().write_all(told(&board, &built, &flash, &place).as_bytes());
+    let _ = io::stdout().write_all(told(&board, &built, &flash).as_bytes());
+    let words = emulator(&board, &place);
+    if options.run {
+        return Err(run(&words, &options.more));
+    }
+    println!("{}", words.join(" "));
     Ok(())
+}
+
+/// The command line that emulates it.
+fn emulator(board: &Board, flash: &Path) -> Vec<String> {
+    let place = format!("loader,file={},addr={:#x},force-raw=on", flash.display(), board.flash.address);
+    let own = [board.qemu.program.clone()].into_iter().chain(board.qemu.arguments.iter().cloned());
+    own.chain(["-nographic", "-no-reboot", "-device"].map(str::to_owned)).chain([place]).collect()
+}
+
+/// Takes the place of this process; comes back only where it cannot be started.
+fn run(words: &[String], more: &[String]) -> Error {
+    let user = if more.iter().any(|word| word == "-nic" || word == "-netdev") { &[][..] } else { &["-nic", "user"] };
+    let source = process::Command::new(&words[0]).args(&words[1..]).args(user).args(more).exec();
+    // Debian's package has the name of the program.
+    Error::Tool { name: words[0].clone(), package: words[0].clone(), why: format!("cannot be started: {source}") }
 }
 
 fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
@@ -78,35 +105,15 @@ fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { doing, path, source }
 }
 
-/// One program under every name, what it does first, and what else is asked for.
-fn first_files(node: &Path, init: &Path, more: &[String]) -> Result<Archive, Error> {
-    let file =
-        |path: &Path, mode| fs::read(path).map_err(io("read", path)).map(|content| Entry::File { mode, content });
-    let mut archive = Archive::default();
-    archive.add("dev/console", Entry::Device { mode: 0o600, major: 5, minor: 1 })?;
-    archive.add("bin/node", file(node, 0o755)?)?;
-    archive.add("init", Entry::Link { target: "bin/node".into() })?;
-    archive.add("etc/init", file(init, 0o644)?)?;
-    for folder in ["proc", "sys", "tmp"] {
-        archive.add(folder, Entry::Folder { mode: 0o755 })?;
-    }
-    for pair in more {
-        let (there, here) = pair.split_once('=').ok_or_else(|| Error::Form {
-            path: pair.into(),
-            why: "a file is written PATH=FILE: where it stands in the image, and where it is taken from".into(),
-        })?;
-        archive.add(there, file(Path::new(here), 0o755)?)?;
-    }
-    Ok(archive)
+/// A file that is written PATH=FILE.
+fn pair(text: &str) -> Result<(String, PathBuf), String> {
+    let (there, here) = text
+        .split_once('=')
+        .ok_or("it is written PATH=FILE: where it stands in the image, and where it is taken from")?;
+    Ok((there.to_owned(), here.into()))
 }
 
-fn packed(archive: &Archive) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::new();
-    archive.write(&mut bytes).map_err(io("write", Path::new("the archive")))?;
-    Pack::Gzip.pack(bytes).map_err(io("pack", Path::new("the archive")))
-}
-
-fn told(board: &Board, built: &Built, flash: &Flash, place: &Path) -> String {
+fn told(board: &Board, built: &Built, flash: &Flash) -> String {
     let mut out = format!("{}\n\n", board.title);
     for (name, bytes) in flash.parts {
         out.push_str(&format!("{:>10}  {name}\n", kilobytes(bytes as u64)));
@@ -114,12 +121,5 @@ fn told(board: &Board, built: &Built, flash: &Flash, place: &Path) -> String {
     let used = kilobytes(flash.used() as u64);
     out.push_str(&format!("{used:>10}  of the {} of the flash\n", kilobytes(flash.bytes.len() as u64)));
     out.push_str(&format!("\nthe kernel's symbols: {}\n", built.symbols.display()));
-    out.push_str(&format!(
-        "{} {} -nographic -no-reboot -device loader,file={},addr={:#x},force-raw=on\n",
-        board.qemu.program,
-        board.qemu.arguments.join(" "),
-        place.display(),
-        board.flash.address
-    ));
     out
 }

@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 
 use linux_raw_sys::general::{
-    __NR_close, __NR_dup3, __NR_fcntl, __NR_getdents64, __NR_ioctl, __NR_mkdirat, __NR_mount, __NR_openat, __NR_pipe2,
-    __NR_read, __NR_statx, __NR_symlinkat, __NR_umount2, __NR_unlinkat, __NR_write, AT_FDCWD, AT_REMOVEDIR, O_CLOEXEC,
-    O_DIRECTORY, STATX_BASIC_STATS, statx,
+    __NR_close, __NR_dup3, __NR_fcntl, __NR_getdents64, __NR_ioctl, __NR_mkdirat, __NR_mknodat, __NR_mount,
+    __NR_openat, __NR_pipe2, __NR_read, __NR_statx, __NR_symlinkat, __NR_umount2, __NR_unlinkat, __NR_write, AT_FDCWD,
+    AT_REMOVEDIR, O_CLOEXEC, O_DIRECTORY, STATX_BASIC_STATS, statx,
 };
 
 pub use linux_raw_sys::general::{O_APPEND, O_CREAT, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY};
@@ -28,12 +28,47 @@ const FOLDER: usize = 2048;
 /// As much of a file as is read at once.
 const PIECE: usize = 1024;
 
-/// A path as the kernel takes it. One with a NUL in it ends there for the kernel, so that is none.
-fn path(text: &str) -> Result<Vec<u8>> {
+/// A path, as the kernel takes it.
+#[derive(Debug)]
+pub struct Path(Vec<u8>);
+
+/// A path as the kernel takes it.
+///
+/// # Errors
+/// `EINVAL` for one with a NUL in it, which would end there for the kernel.
+pub fn path(text: &str) -> Result<Path> {
     let mut bytes = Vec::with_capacity(text.len() + 1);
     bytes.extend_from_slice(text.as_bytes());
     bytes.push(0);
-    if CStr::from_bytes_with_nul(&bytes).is_ok() { Ok(bytes) } else { Err(Errno::EINVAL) }
+    if CStr::from_bytes_with_nul(&bytes).is_ok() { Ok(Path(bytes)) } else { Err(Errno::EINVAL) }
+}
+
+impl Path {
+    fn at(&self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
+    /// # Errors
+    /// What the kernel said.
+    pub fn open(&self, flags: u32) -> Result<Fd> {
+        let mode = 0o644;
+        // SAFETY: the path ends with a zero.
+        unsafe { call(__NR_openat, [HERE, self.at(), (flags | O_CLOEXEC) as usize, mode, 0, 0]) }.map(Fd::of)
+    }
+
+    /// What the kernel says of a file: its mode and its size.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn about(&self) -> Result<(u32, u64)> {
+        let mut about = core::mem::MaybeUninit::<statx>::zeroed();
+        let arguments = [HERE, self.at(), 0, STATX_BASIC_STATS as usize, about.as_mut_ptr() as usize, 0];
+        // SAFETY: a path that ends with a zero, and room for the answer.
+        unsafe { call(__NR_statx, arguments) }?;
+        // SAFETY: zeroes are a valid one, and the call filled it.
+        let about = unsafe { about.assume_init() };
+        Ok((u32::from(about.stx_mode), about.stx_size))
+    }
 }
 
 impl Fd {
@@ -49,12 +84,7 @@ impl Fd {
     /// # Errors
     /// What the kernel said.
     pub fn open(name: &str, flags: u32) -> Result<Self> {
-        let name = path(name)?;
-        let mode = 0o644;
-        // SAFETY: the path ends with a zero.
-        let number =
-            unsafe { call(__NR_openat, [HERE, name.as_ptr() as usize, (flags | O_CLOEXEC) as usize, mode, 0, 0]) }?;
-        Ok(Self::of(number))
+        path(name)?.open(flags)
     }
 
     /// Reads what there is, up to as many bytes as have room; 0 at the end.
@@ -213,14 +243,21 @@ fn entries(mut bytes: &[u8]) -> impl Iterator<Item = (String, bool)> {
 /// # Errors
 /// What the kernel said.
 pub fn about(name: &str) -> Result<(u32, u64)> {
+    path(name)?.about()
+}
+
+/// Makes a pipe with a name; one that is there is fine.
+///
+/// # Errors
+/// What the kernel said.
+pub fn fifo(name: &str) -> Result<()> {
+    const FIFO: usize = 0o010_644;
     let name = path(name)?;
-    let mut about = core::mem::MaybeUninit::<statx>::zeroed();
-    let arguments = [HERE, name.as_ptr() as usize, 0, STATX_BASIC_STATS as usize, about.as_mut_ptr() as usize, 0];
-    // SAFETY: a path that ends with a zero, and room for the answer.
-    unsafe { call(__NR_statx, arguments) }?;
-    // SAFETY: zeroes are a valid one, and the call filled it.
-    let about = unsafe { about.assume_init() };
-    Ok((u32::from(about.stx_mode), about.stx_size))
+    // SAFETY: the path ends with a zero.
+    match unsafe { call(__NR_mknodat, [HERE, name.at(), FIFO, 0, 0, 0]) } {
+        Ok(_) | Err(Errno::EEXIST) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes a folder; one that is there is fine.
@@ -230,7 +267,7 @@ pub fn about(name: &str) -> Result<(u32, u64)> {
 pub fn folder(name: &str) -> Result<()> {
     let name = path(name)?;
     // SAFETY: the path ends with a zero.
-    match unsafe { call(__NR_mkdirat, [HERE, name.as_ptr() as usize, 0o755, 0, 0, 0]) } {
+    match unsafe { call(__NR_mkdirat, [HERE, name.at(), 0o755, 0, 0, 0]) } {
         Ok(_) | Err(Errno::EEXIST) => Ok(()),
         Err(error) => Err(error),
     }
@@ -242,7 +279,7 @@ pub fn folder(name: &str) -> Result<()> {
 /// What the kernel said.
 pub fn remove(name: &str) -> Result<()> {
     let name = path(name)?;
-    let flags = |flags: u32| [HERE, name.as_ptr() as usize, flags as usize, 0, 0, 0];
+    let flags = |flags: u32| [HERE, name.at(), flags as usize, 0, 0, 0];
     // SAFETY: the path ends with a zero.
     match unsafe { call(__NR_unlinkat, flags(0)) } {
         // SAFETY: as above.
@@ -258,7 +295,7 @@ pub fn remove(name: &str) -> Result<()> {
 pub fn link(target: &str, name: &str) -> Result<()> {
     let (target, name) = (path(target)?, path(name)?);
     // SAFETY: both paths end with a zero.
-    unsafe { call(__NR_symlinkat, [target.as_ptr() as usize, HERE, name.as_ptr() as usize, 0, 0, 0]) }.map(drop)
+    unsafe { call(__NR_symlinkat, [target.at(), HERE, name.at(), 0, 0, 0]) }.map(drop)
 }
 
 /// Mounts a file system of that kind.
@@ -267,7 +304,7 @@ pub fn link(target: &str, name: &str) -> Result<()> {
 /// What the kernel said.
 pub fn mount(kind: &str, source: &str, target: &str) -> Result<()> {
     let (kind, source, target) = (path(kind)?, path(source)?, path(target)?);
-    let arguments = [source.as_ptr() as usize, target.as_ptr() as usize, kind.as_ptr() as usize, 0, 0, 0];
+    let arguments = [source.at(), target.at(), kind.at(), 0, 0, 0];
     // SAFETY: three texts that end with a zero; there are no options.
     unsafe { call(__NR_mount, arguments) }.map(drop)
 }
@@ -279,7 +316,7 @@ pub fn mount(kind: &str, source: &str, target: &str) -> Result<()> {
 pub fn unmount(target: &str) -> Result<()> {
     let target = path(target)?;
     // SAFETY: the path ends with a zero.
-    unsafe { call(__NR_umount2, [target.as_ptr() as usize, 0, 0, 0, 0, 0]) }.map(drop)
+    unsafe { call(__NR_umount2, [target.at(), 0, 0, 0, 0, 0]) }.map(drop)
 }
 
 #[cfg(test)]

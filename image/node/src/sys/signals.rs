@@ -7,7 +7,7 @@ use linux_raw_sys::general::{__NR_kill, __NR_rt_sigaction, __NR_rt_sigreturn, SA
 use super::call::call;
 use super::errno::Result;
 
-pub use linux_raw_sys::general::{SIGCHLD, SIGKILL, SIGTERM};
+pub use linux_raw_sys::general::{SIGCHLD, SIGKILL, SIGTERM, SIGUSR1};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -61,6 +61,17 @@ pub fn listen() {
     let _ = act(SIGINT, interrupt as *const () as usize);
     let _ = act(SIGPIPE, IGNORE);
 }
+
+/// Lets a signal do no more than make calls that wait return.
+///
+/// # Errors
+/// What the kernel said.
+#[inline]
+pub fn handle(signal: u32) -> Result<()> {
+    act(signal, nothing as *const () as usize)
+}
+
+extern "C" fn nothing(_: i32) {}
 
 /// Whether the user interrupted, since this was asked last.
 pub fn interrupted() -> bool {

@@ -6,10 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use kizami_workloads::portable::stamp;
+use plain::{Arguments, report};
 use unikernel::{BlockDevice, Interface, PageAligned, Status};
 
-use crate::arguments::Arguments;
-use crate::report;
+use crate::console::Console;
 
 /// What is to be done.
 pub struct Plan {
@@ -65,7 +65,7 @@ fn in_force(arguments: &Arguments, disk: &BlockDevice) {
     for (setting, value) in found {
         // Where nothing is said of it the machine is one of somebody else's, which has devices of its own.
         if let (Ok(requested), Some(value)) = (arguments.text(setting), value) {
-            report::effective(setting, value, value == requested, "as the monitor told the guest");
+            report::effective(&mut Console, setting, value, value == requested, "as the monitor told the guest");
         }
     }
 }
@@ -79,14 +79,14 @@ pub fn run(arguments: &Arguments, plan: &Plan, disk: &mut BlockDevice) -> Result
     let mut samples = Vec::new();
     samples.try_reserve_exact(plan.samples as usize).map_err(|_| "there is no memory for the samples")?;
     in_force(arguments, work.disk);
-    report::ready();
+    report::ready(&mut Console);
     for sample in 0..plan.samples {
         samples.push(work.one(sample * plan.step, sample + 1)?);
     }
     work.verify()?;
-    report::fact("bytes", plan.samples * plan.size);
-    report::rows(&samples);
-    report::done();
+    report::fact(&mut Console, "bytes", plan.samples * plan.size);
+    report::samples(&mut Console, 0, &samples);
+    report::done(&mut Console);
     Ok(())
 }
 

@@ -9,15 +9,15 @@
 
 extern crate alloc;
 
-mod arguments;
+mod console;
 mod file;
-mod report;
 mod start;
 
 use alloc::format;
 use alloc::string::String;
 
-use arguments::Arguments;
+use console::Console;
+use plain::{Arguments, report};
 use unikernel::{BlockDevice, ExitCode};
 
 #[unikernel::main(blocks = ["data"])]
@@ -26,14 +26,14 @@ fn main() -> ExitCode {
     match run(first.as_nanos() as u64) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            report::failed(&why);
+            report::failed(&mut Console, &why);
             ExitCode::FAILURE
         }
     }
 }
 
 fn run(first: u64) -> Result<(), String> {
-    let arguments = Arguments::given();
+    let arguments = Arguments(unikernel::arguments());
     match arguments.text("workload")? {
         "file" => {
             let plan = file::Plan::of(&arguments)?;
