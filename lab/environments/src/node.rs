@@ -33,8 +33,17 @@ const CLOCK: &str = "icount";
 /// Each instruction takes 2^5 = 32 ns: 31 million a second, where the study's ARM7TDMI ran at 55 MHz.
 const SHIFT: &str = "5";
 
-/// What the board's first process does, beside what this program asks for.
-const INIT: &[u8] = b"mount devtmpfs dev /dev\nmount proc proc /proc\nmount sysfs sys /sys\nip link set lo up\nprobe\npoweroff\n";
+/// What the board's first process does. How many processes there may be the kernel reckons by the memory, as if each had one of its own:
+/// here the memory itself is to be the limit.
+const INIT: &[u8] = b"\
+mount devtmpfs dev /dev
+mount proc proc /proc
+mount sysfs sys /sys
+echo 1000 > /proc/sys/kernel/threads-max
+ip link set lo up
+probe
+poweroff
+";
 
 /// One kind of kernel on it.
 #[derive(Debug)]
@@ -61,7 +70,7 @@ pub static PREEMPT: Node = Node {
 };
 
 /// What its probe does.
-const DOES: [&str; 7] = ["empty", "syscall", "signal", "pipe-rtt", "fifo-rtt", "ctx-ring", "os-latency"];
+const DOES: [&str; 8] = ["empty", "syscall", "signal", "pipe-rtt", "fifo-rtt", "ctx-ring", "messages", "os-latency"];
 
 impl Environment for Node {
     fn name(&self) -> &'static str {
@@ -95,6 +104,9 @@ impl Environment for Node {
         }
         if has("op") && ["deliver", "fstat"].contains(&params.choice("op")) {
             return Err(format!("the probe of the board does not do op={}", params.choice("op")));
+        }
+        if has("channel") && (params.choice("channel"), params.choice("tasks")) != ("pipe", "processes") {
+            return Err("the probe of the board has channel=pipe with tasks=processes only".into());
         }
         if has("partner") && params.choice("partner") != "process" {
             return Err("the probe of the board has partner=process only".into());
@@ -143,7 +155,7 @@ impl Environment for Node {
         let board = described().map_err(Error::Unusable)?;
         let program = locate::program(&board.qemu.program, &board.qemu.program).map_err(Error::Unusable)?;
         let mut command = Command::new(program);
-        command.args(&board.qemu.arguments).args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "none"]);
+        command.args(&board.qemu.arguments).args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "user,restrict=on"]);
         let shift = job.settings.get(CLOCK).unwrap_or(SHIFT).to_owned();
         if shift != "off" {
             command.args(["-icount", &format!("shift={shift},sleep=off")]);

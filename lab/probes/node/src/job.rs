@@ -18,6 +18,11 @@ impl<'a> Job<'a> {
         Self { arguments, line }
     }
 
+    /// The open line to the lab.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
     pub fn number(&self, name: &str) -> Result<u64, String> {
         self.arguments.number(name)
     }

@@ -8,6 +8,7 @@ extern crate alloc;
 
 mod calls;
 mod job;
+mod messages;
 mod partner;
 mod rings;
 mod sleeps;
@@ -65,6 +66,7 @@ fn run(job: &Job<'_>) -> Result<(), String> {
         "pipe-rtt" => rings::pipes(job),
         "fifo-rtt" => rings::fifos(job),
         "ctx-ring" => rings::ring(job),
+        "messages" => messages::messages(job),
         "os-latency" => sleeps::latency(job),
         other => Err(format!("this probe does not know the workload {other:?}")),
     }

@@ -2,11 +2,13 @@
 //! its own number and a stack here; each lives until the machine, or this process, ends it.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use linux_raw_sys::general::CLONE_VM;
-use node::sys::{process, signals};
+use node::sys::process::{self, Ending};
+use node::sys::{Errno, signals};
 
 use crate::job::doing;
 
@@ -18,6 +20,7 @@ struct Work(Box<dyn FnMut() -> i32 + Send>);
 
 pub struct Partner {
     number: usize,
+    has_ended: bool,
     // Freed after it has ended.
     _stack: Vec<u64>,
     _work: Box<Work>,
@@ -38,7 +41,25 @@ impl Partner {
         let at = (&raw mut *work).expose_provenance();
         // SAFETY: stack and work stay until it has ended; what it uses of this memory it was given, and calls of the kernel.
         let number = unsafe { process::clone(CLONE_VM | signals::SIGCHLD, top, begin, at) };
-        Ok(Self { number: number.map_err(doing("start a process"))?, _stack: stack, _work: work })
+        Ok(Self { number: number.map_err(doing("start a process"))?, has_ended: false, _stack: stack, _work: work })
+    }
+
+    /// Waits for its end: how that was, if not well.
+    pub fn ends(mut self) -> Option<String> {
+        let ended = loop {
+            match process::wait(Some(self.number), true) {
+                Err(Errno::EINTR) => {}
+                ended => break ended,
+            }
+        };
+        self.has_ended = true;
+        match ended {
+            Ok(Some((_, Ending::Status(0)))) => None,
+            Ok(Some((_, Ending::Status(error)))) => Some(format!("failed: {}", Errno(error.into()))),
+            Ok(Some((_, Ending::Signal(signal)))) => Some(format!("was killed by signal {signal}")),
+            Ok(None) => Some("did not end".into()),
+            Err(why) => Some(format!("cannot be waited for: {why}")),
+        }
     }
 
     /// Whether it has ended, and should not have.
@@ -49,6 +70,9 @@ impl Partner {
 
 impl Drop for Partner {
     fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
         let _ = signals::send(self.number, signals::SIGKILL);
         let _ = process::wait(Some(self.number), true);
     }

@@ -9,7 +9,7 @@ use node::sys::{Errno, Fd, Result, time};
 use crate::job::{Job, doing};
 use crate::partner::Partner;
 
-fn read_all(fd: usize, bytes: &mut [u8]) -> Result<()> {
+pub fn read_all(fd: usize, bytes: &mut [u8]) -> Result<()> {
     let mut done = 0;
     while done < bytes.len() {
         match files::read(fd, &mut bytes[done..])? {

@@ -1,5 +1,6 @@
 //! Portable work: plain functions that run on any target, `no_std`, without allocation, system calls or clocks.
 
+pub mod memory;
 pub mod stamp;
 
 /// The sum of 1 to `n`, added one by one. Opaque to the optimiser, which would otherwise write n(n+1)/2.

@@ -13,6 +13,7 @@ use kizami_recording::Recorder;
 
 use crate::bench::{Failure, clock_ns};
 use crate::os::sys::{self, Via};
+use crate::portable::memory::{Split, slab_lines, word_number};
 
 const MEMINFO: &str = "/proc/meminfo";
 const SLABINFO: &str = "/proc/slabinfo";
@@ -23,7 +24,7 @@ const NAP: u64 = 50_000_000;
 pub(super) fn slab_caches() -> Vec<String> {
     let text = std::fs::read_to_string(SLABINFO).unwrap_or_default();
     let mut names: Vec<String> =
-        slab_lines(text.as_bytes()).map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
+        slab_lines(text.as_bytes(), page()).map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
     names.sort();
     names.dedup();
     names
@@ -108,7 +109,7 @@ impl<'a, 'f> Sampler<'a, 'f> {
         if let Some((text, recorder, caches, row)) = &mut self.slabinfo {
             row.fill(0);
             row[0] = when;
-            for (name, bytes) in slab_lines(text.read()?) {
+            for (name, bytes) in slab_lines(text.read()?, page()) {
                 // A cache that came later has no column.
                 if let Ok(column) = caches.binary_search_by(|cache| cache.as_bytes().cmp(name)) {
                     row[column + 1] += bytes;
@@ -117,45 +118,6 @@ impl<'a, 'f> Sampler<'a, 'f> {
             recorder.push_row(row);
         }
         Ok(())
-    }
-}
-
-/// The columns of a row of meminfo, and how they follow from the file.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Split {
-    total: u64,
-    free: u64,
-    buffers: u64,
-    cached: u64,
-    slab: u64,
-    /// KernelStack, PageTables, SecPageTables and Percpu. Not VmallocUsed, which contains the stacks once more.
-    kernel: u64,
-}
-
-impl Split {
-    fn of(text: &[u8]) -> Self {
-        let mut split = Self::default();
-        for line in text.split(|b| *b == b'\n') {
-            let Some(colon) = line.iter().position(|b| *b == b':') else { continue };
-            let bytes = || word_number(&line[colon + 1..]) * 1024;
-            match &line[..colon] {
-                b"MemTotal" => split.total = bytes(),
-                b"MemFree" => split.free = bytes(),
-                b"Buffers" => split.buffers = bytes(),
-                b"Cached" => split.cached = bytes(),
-                b"Slab" => split.slab = bytes(),
-                b"KernelStack" | b"PageTables" | b"SecPageTables" | b"Percpu" => split.kernel += bytes(),
-                _ => {}
-            }
-        }
-        split
-    }
-
-    /// `other` is what is left of all memory: the pages of programs, and what the kernel takes without accounting it.
-    fn columns(&self) -> [u64; 6] {
-        let named = self.free + self.buffers + self.cached + self.slab + self.kernel;
-        let other = self.total.saturating_sub(named);
-        [self.free, self.buffers, self.cached, self.slab, self.kernel, other]
     }
 }
 
@@ -192,24 +154,9 @@ fn number_in(file: &File) -> io::Result<u64> {
     Ok(word_number(&text[..len]))
 }
 
-/// The number that `text` begins with, after spaces; zero when there is none.
-fn word_number(text: &[u8]) -> u64 {
-    let digits = text.iter().skip_while(|b| **b == b' ').take_while(|b| b.is_ascii_digit());
-    digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
-}
-
-/// The caches in the text of slabinfo: name, and the bytes of all slabs.
-fn slab_lines(text: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
+fn page() -> u64 {
     // SAFETY: asks for a number.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
-    // name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables … : slabdata <active> <num> <shared>
-    text.split(|b| *b == b'\n').filter_map(move |line| {
-        let mut words = line.split(|b| *b == b' ').filter(|word| !word.is_empty());
-        let name = words.next().filter(|name| *name != b"#" && *name != b"slabinfo")?;
-        let pages = words.nth(4).map(word_number)?;
-        let slabs = words.skip_while(|word| *word != b"slabdata").nth(2).map(word_number)?;
-        Some((name, slabs * pages * page))
-    })
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
 }
 
 /// The processor time of the calling thread.
@@ -218,32 +165,4 @@ fn thread_cpu_ns() -> u64 {
     // SAFETY: the pointer is to a timespec of ours; the clock exists on every Linux.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_memory_is_in_one_column_or_another() {
-        let text = b"MemTotal:       1000 kB\nMemFree:         400 kB\nMemAvailable:    900 kB\nBuffers:          10 kB\n\
-                     Cached:          200 kB\nSwapCached:        7 kB\nSlab:             50 kB\nKernelStack:       4 kB\n\
-                     PageTables:        6 kB\nPercpu:            2 kB\n";
-        let columns = Split::of(text).columns();
-        assert_eq!(columns, [400, 10, 200, 50, 12, 328].map(|kib| kib * 1024));
-        assert_eq!(columns.iter().sum::<u64>(), 1000 * 1024);
-    }
-
-    #[test]
-    fn slabs_are_counted_in_bytes_of_whole_slabs() {
-        let text = b"slabinfo - version: 2.1\n\
-            # name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit>\n\
-            bio-312               12     12    320   12    1 : tunables    0    0    0 : slabdata      1      1      0\n\
-            kmalloc-8k            40     44   8192    4    8 : tunables    0    0    0 : slabdata     10     11      0\n\
-            broken 1 2\n";
-        // SAFETY: asks for a number.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
-        let lines: Vec<_> = slab_lines(text).collect();
-        assert_eq!(lines, [(&b"bio-312"[..], page), (&b"kmalloc-8k"[..], 88 * page)]);
-    }
 }
