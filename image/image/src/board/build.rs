@@ -55,13 +55,19 @@ pub fn build(board: &Board, source: &Source, kind: &Path, kernels: &Kernels<'_>)
     let parts: Vec<PathBuf> =
         board.kernel.config.iter().map(|part| board.folder.join(part)).chain([kind.to_owned()]).collect();
     let key = key(board, source, &parts)?;
-    let place = kernels.folder.join(key);
+    let place = kernels.folder.join(&key);
     let built = Built::in_folder(&place);
     if built.is_there() {
         return Ok(built);
     }
     fs::create_dir_all(kernels.folder).map_err(Error::io("make the folder", kernels.folder))?;
-    // Beside its place, so that what is there is whole, whoever builds at the same time.
+    // Whoever wants the same meanwhile waits for it. The lock ends with this process, and its file stays.
+    let lock = kernels.folder.join(format!("{key}.lock"));
+    let lock = File::create(&lock).and_then(|file| file.lock().map(|()| file)).map_err(Error::io("lock", &lock))?;
+    if built.is_there() {
+        return Ok(built);
+    }
+    // Beside its place, so that what is there is whole, however this ends.
     let scratch = tempfile::Builder::new().prefix("building-").tempdir_in(kernels.folder);
     let scratch = scratch.map_err(Error::io("make a folder in", kernels.folder))?;
     let [tree, whole] = ["tree", "whole"].map(|name| scratch.path().join(name));
@@ -73,7 +79,7 @@ pub fn build(board: &Board, source: &Source, kind: &Path, kernels: &Kernels<'_>)
     let beside = beside(&tree, board)?;
     fs::copy(board.folder.join(&board.kernel.tree), beside.join("kizami-board.dts"))
         .map_err(Error::io("copy", &board.kernel.tree))?;
-    let make = Make { board, tree: &tree, log: kernels.folder.join("last-build.log"), tell: kernels.tell };
+    let make = Make { board, tree: &tree, log: kernels.folder.join(format!("{key}.log")), tell: kernels.tell };
     configure(&make, &parts)?;
     (kernels.tell)("building it: minutes, once…");
     let compiled =
@@ -90,11 +96,9 @@ pub fn build(board: &Board, source: &Source, kind: &Path, kernels: &Kernels<'_>)
     ] {
         fs::copy(&from, to).map_err(Error::io("keep", &from))?;
     }
-    match fs::rename(&whole, &place) {
-        // Another has been faster, with the same.
-        Err(_) if built.is_there() => Ok(built),
-        renamed => renamed.map(|()| built).map_err(Error::io("keep what was built in", &place)),
-    }
+    fs::rename(&whole, &place).map_err(Error::io("keep what was built in", &place))?;
+    drop(lock);
+    Ok(built)
 }
 
 /// The hash of all that decides what is built: sources, patches, configuration, device tree, compiler.

@@ -18,6 +18,7 @@ mod hostile;
 mod interrupt;
 mod machines;
 mod namespace;
+mod node;
 mod rights;
 mod starts;
 mod statements;
