@@ -1,6 +1,7 @@
 //! Linux on a board without an MMU: the same run gives the same samples, since instructions are its clock.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::harness::{Lab, assert_nothing_left_behind, programs, recorded, series_in, skipped};
@@ -35,15 +36,15 @@ fn the_same_run_on_a_board_gives_the_same_bytes() {
         "channel=pipe",
     ];
     let run = [&workloads[..], &set, &groups].concat();
-    let twice = [(); 2].map(|()| {
+    for _ in 0..2 {
         lab.kizami(&run).succeeded();
-        lab.recording()
-    });
+    }
     assert_nothing_left_behind(&lab, Duration::from_secs(5));
-    let [first, second] = twice;
+    let [first, second] = <[PathBuf; 2]>::try_from(lab.recordings()).expect("two");
     let recording = recorded(&first);
     let series = series_in(&recording, BOARD);
-    assert_eq!(series.len(), 5);
+    // Messages have series of the memory, too.
+    assert!(series.len() >= 6, "{}", series.len());
     for series in series {
         let trial = &series["trials"][0];
         assert_eq!(trial["outcome"], "complete", "{series}");
@@ -63,6 +64,5 @@ fn the_same_run_on_a_board_gives_the_same_bytes() {
             compared += 1;
         }
     }
-    // Messages have the memory beside the times.
     assert!(compared >= 6, "{compared}");
 }
