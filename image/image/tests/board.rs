@@ -116,9 +116,7 @@ fn the_board_boots_from_its_flash_to_a_prompt_with_a_network_and_ipsec() {
         (Err(why), _) => return skipped(&why.to_string()),
         (_, Err(why)) => return skipped(&why),
     };
-    let kept = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let kept = kept.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"))).expect("a home");
-    let folder = kept.join("kizami/kernels");
+    let folder = board::kept();
     let kernels = Kernels { folder: &folder, tell: |sentence| eprintln!("{sentence}") };
     let kind = boards().join("common/none.config");
     let built = board::build(&board, &source, &kind, &kernels).expect("a kernel");

@@ -181,7 +181,7 @@ impl Node {
         }
         let board = described()?;
         let kind = board.folder.join("../common").join(self.kind);
-        let folder = locate::cache().join("kernels");
+        let folder = board::kept();
         let kernels = Kernels { folder: &folder, tell: |sentence| eprintln!("  {sentence}") };
         let flash = Source::installed().and_then(|source| {
             let built = board::build(&board, &source, &kind, &kernels)?;

@@ -1,5 +1,6 @@
 //! The build of a kernel for a board. What was built is kept by the hash of all that it was built of, and found there the next time.
 
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,13 @@ pub struct Built {
 pub struct Kernels<'a> {
     pub folder: &'a Path,
     pub tell: fn(&str),
+}
+
+/// Where kernels are kept, if nothing else is said: `kizami/kernels` in the user's folder for what can be made again.
+pub fn kept() -> PathBuf {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    caches.unwrap_or_else(env::temp_dir).join("kizami/kernels")
 }
 
 /// How many last lines of a build that failed are shown.

@@ -9,7 +9,7 @@ mod files;
 mod flash;
 mod source;
 
-pub use build::{Built, Kernels, build};
+pub use build::{Built, Kernels, build, kept};
 pub use description::Board;
 pub use files::{FirstFiles, one_more};
 pub use flash::Flash;

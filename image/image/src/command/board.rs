@@ -32,7 +32,7 @@ pub struct Options {
     #[arg(long = "file", value_name = "PATH=FILE", value_parser = pair)]
     files: Vec<(String, PathBuf)>,
     /// Where kernels are kept
-    #[arg(long, value_name = "FOLDER", default_value_os_t = kept())]
+    #[arg(long, value_name = "FOLDER", default_value_os_t = board::kept())]
     kept: PathBuf,
     /// The folder into which `flash.bin` is written
     #[arg(long, default_value = ".")]
@@ -42,13 +42,6 @@ pub struct Options {
     run: bool,
     #[arg(last = true, requires = "run")]
     more: Vec<String>,
-}
-
-/// `kizami/kernels` in the folder for what can be made again.
-fn kept() -> PathBuf {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    caches.unwrap_or_else(std::env::temp_dir).join("kizami/kernels")
 }
 
 /// Makes it.
