@@ -70,7 +70,7 @@ pub static PREEMPT: Node = Node {
 };
 
 /// What its probe does.
-const DOES: [&str; 8] = ["empty", "syscall", "signal", "pipe-rtt", "fifo-rtt", "ctx-ring", "messages", "os-latency"];
+const DOES: [&str; 9] = ["empty", "syscall", "signal", "pipe-rtt", "fifo-rtt", "ctx-ring", "fcntl-lock", "messages", "os-latency"];
 
 impl Environment for Node {
     fn name(&self) -> &'static str {

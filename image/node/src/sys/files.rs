@@ -7,8 +7,13 @@ use core::ffi::{CStr, c_int};
 use linux_raw_sys::general::{
     __NR_close, __NR_dup3, __NR_fcntl, __NR_getdents64, __NR_ioctl, __NR_mkdirat, __NR_mknodat, __NR_mount,
     __NR_openat, __NR_pipe2, __NR_read, __NR_statx, __NR_symlinkat, __NR_umount2, __NR_unlinkat, __NR_write, AT_FDCWD,
-    AT_REMOVEDIR, O_CLOEXEC, O_DIRECTORY, STATX_BASIC_STATS, statx,
+    AT_REMOVEDIR, F_UNLCK, F_WRLCK, O_CLOEXEC, O_DIRECTORY, STATX_BASIC_STATS, statx,
 };
+
+#[cfg(not(target_arch = "arm"))]
+use linux_raw_sys::general::{__NR_fcntl as __NR_LOCK, F_SETLKW as F_SETLKW_HERE};
+#[cfg(target_arch = "arm")]
+use linux_raw_sys::general::{__NR_fcntl64 as __NR_LOCK, F_SETLKW64 as F_SETLKW_HERE};
 
 pub use linux_raw_sys::general::{O_APPEND, O_CREAT, O_RDONLY, O_RDWR, O_TRUNC, O_WRONLY};
 
@@ -178,6 +183,27 @@ pub fn pipe() -> Result<(Fd, Fd)> {
 pub fn fcntl(fd: usize, what: u32, number: usize) -> Result<usize> {
     // SAFETY: numbers.
     unsafe { call(__NR_fcntl, [fd, what as usize, number, 0, 0, 0]) }
+}
+
+/// Takes a lock on one byte of a file for this process, waiting for it, or gives it back.
+///
+/// # Errors
+/// What the kernel said.
+#[inline]
+pub fn lock(fd: usize, at: u64, takes: bool) -> Result<()> {
+    /// `flock64`, or `flock` where numbers have 64 bits anyway.
+    #[repr(C)]
+    struct Lock {
+        kind: i16,
+        whence: i16,
+        start: i64,
+        length: i64,
+        process: i32,
+    }
+    let kind = if takes { F_WRLCK } else { F_UNLCK } as i16;
+    let lock = Lock { kind, whence: 0, start: at as i64, length: 1, process: 0 };
+    // SAFETY: the lock is ours.
+    unsafe { call(__NR_LOCK, [fd, F_SETLKW_HERE as usize, (&raw const lock) as usize, 0, 0, 0]) }.map(drop)
 }
 
 /// A whole file. It grows with what is read: files of the kernel do not say how long they are.

@@ -8,6 +8,7 @@ extern crate alloc;
 
 mod calls;
 mod job;
+mod locks;
 mod messages;
 mod partner;
 mod rings;
@@ -66,6 +67,7 @@ fn run(job: &Job<'_>) -> Result<(), String> {
         "pipe-rtt" => rings::pipes(job),
         "fifo-rtt" => rings::fifos(job),
         "ctx-ring" => rings::ring(job),
+        "fcntl-lock" => locks::exchanges(job),
         "messages" => messages::messages(job),
         "os-latency" => sleeps::latency(job),
         other => Err(format!("this probe does not know the workload {other:?}")),
