@@ -19,7 +19,8 @@ impl Output {
         Self { fd, piece: [0; PIECE], filled: 0 }
     }
 
-    fn flush(&mut self) {
+    /// Lets it go now.
+    pub fn flush(&mut self) {
         let _ = files::write_all(self.fd, &self.piece[..self.filled]);
         self.filled = 0;
     }

@@ -42,6 +42,7 @@ mount sysfs sys /sys
 echo 1000 > /proc/sys/kernel/threads-max
 ip link set lo up
 probe
+probe ended $?
 poweroff
 ";
 

@@ -2,9 +2,8 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use linux_raw_sys::general::{__NR_syslog, __NR_uname};
+use linux_raw_sys::general::__NR_uname;
 use linux_raw_sys::system::new_utsname;
 
 use crate::program::{Failure, Program, on};
@@ -123,12 +122,5 @@ fn uname(words: &[&str]) -> Result<(), Failure> {
 
 fn dmesg(words: &[&str]) -> Result<(), Failure> {
     let [] = words else { return Err(Failure::Usage) };
-    const READ_ALL: usize = 3;
-    const SIZE: usize = 10;
-    // SAFETY: numbers.
-    let size = unsafe { crate::sys::call(__NR_syslog, [SIZE, 0, 0, 0, 0, 0]) }.map_err(on("the log"))?;
-    let mut log: Vec<u8> = alloc::vec![0; size];
-    // SAFETY: room for the log, as long as we say.
-    let read = unsafe { crate::sys::call(__NR_syslog, [READ_ALL, log.as_mut_ptr() as usize, log.len(), 0, 0, 0]) };
-    files::write_all(1, &log[..read.map_err(on("the log"))?]).map_err(on("the log"))
+    files::write_all(1, &process::kernel_log().map_err(on("the log"))?).map_err(on("the log"))
 }

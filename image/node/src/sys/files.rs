@@ -6,8 +6,8 @@ use core::ffi::{CStr, c_int};
 
 use linux_raw_sys::general::{
     __NR_close, __NR_dup3, __NR_fcntl, __NR_getdents64, __NR_ioctl, __NR_mkdirat, __NR_mknodat, __NR_mount,
-    __NR_openat, __NR_pipe2, __NR_read, __NR_statx, __NR_symlinkat, __NR_umount2, __NR_unlinkat, __NR_write, AT_FDCWD,
-    AT_REMOVEDIR, F_UNLCK, F_WRLCK, O_CLOEXEC, O_DIRECTORY, STATX_BASIC_STATS, statx,
+    __NR_openat, __NR_pipe2, __NR_pwrite64, __NR_read, __NR_statx, __NR_symlinkat, __NR_umount2, __NR_unlinkat,
+    __NR_write, AT_FDCWD, AT_REMOVEDIR, F_UNLCK, F_WRLCK, O_CLOEXEC, O_DIRECTORY, STATX_BASIC_STATS, statx,
 };
 
 #[cfg(not(target_arch = "arm"))]
@@ -104,6 +104,19 @@ impl Fd {
     /// What the kernel said.
     pub fn write_all(&self, bytes: &[u8]) -> Result<()> {
         write_all(self.number(), bytes)
+    }
+
+    /// Writes bytes at a place of a file.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn write_at(&self, bytes: &[u8], at: u64) -> Result<usize> {
+        // Numbers of 64 bits stand in two registers, from one with an even number on.
+        let place =
+            if cfg!(target_pointer_width = "64") { [at as usize, 0, 0] } else { [0, at as usize, (at >> 32) as usize] };
+        let bytes = [bytes.as_ptr() as usize, bytes.len()];
+        // SAFETY: the memory is ours, and as long as we say.
+        unsafe { call(__NR_pwrite64, [self.number(), bytes[0], bytes[1], place[0], place[1], place[2]]) }
     }
 
     /// A call that only a kind of device or socket knows.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use linux_raw_sys::general::{
     __NR_clone, __NR_execve, __NR_exit, __NR_exit_group, __NR_getpid, __NR_getppid, __NR_ioctl, __NR_prctl,
-    __NR_reboot, __NR_setsid, __NR_sync, __NR_wait4, CLONE_VFORK, CLONE_VM, WNOHANG,
+    __NR_reboot, __NR_setsid, __NR_sync, __NR_syslog, __NR_wait4, CLONE_VFORK, CLONE_VM, WNOHANG,
 };
 use linux_raw_sys::ioctl::TIOCSCTTY;
 use linux_raw_sys::prctl::PR_SET_NAME;
@@ -279,6 +279,22 @@ pub fn end_machine(how: End) -> Result<()> {
         let _ = call(__NR_sync, [0; 6]);
         call(__NR_reboot, [FIRST, SECOND, what, 0, 0, 0]).map(drop)
     }
+}
+
+/// What the kernel has said, as far as it still knows.
+///
+/// # Errors
+/// What the kernel said.
+pub fn kernel_log() -> Result<Vec<u8>> {
+    const READ_ALL: usize = 3;
+    const SIZE: usize = 10;
+    // SAFETY: numbers.
+    let size = unsafe { call(__NR_syslog, [SIZE, 0, 0, 0, 0, 0]) }?;
+    let mut log: Vec<u8> = alloc::vec![0; size];
+    // SAFETY: room for the log, as long as we say.
+    let read = unsafe { call(__NR_syslog, [READ_ALL, log.as_mut_ptr() as usize, log.len(), 0, 0, 0]) }?;
+    log.truncate(read);
+    Ok(log)
 }
 
 /// The numbers of all processes, and their names.

@@ -37,8 +37,23 @@ fn main() {
     std::process::exit(begin(&words));
 }
 
+/// `probe [JOB [LINE]]`, and behind it `probe ended STATUS`, which tells of one that could not do so itself.
 fn begin(words: &[&str]) -> i32 {
-    let [file, line] = [words.get(1).unwrap_or(&JOB), words.get(2).unwrap_or(&LINE)];
+    if let [_, "ended", status] = words {
+        // Below, it has said all.
+        return if status.parse::<u32>().is_ok_and(|status| status >= KILLED) {
+            reporting(JOB, LINE, killed)
+        } else {
+            0
+        };
+    }
+    reporting(words.get(1).unwrap_or(&JOB), words.get(2).unwrap_or(&LINE), run)
+}
+
+/// The status of a program that a signal has ended begins here.
+const KILLED: u32 = 128;
+
+fn reporting(file: &str, line: &str, work: fn(&Job<'_>) -> Result<(), String>) -> i32 {
     let line = match Fd::open(line, O_RDWR) {
         Ok(line) => line,
         Err(why) => {
@@ -48,7 +63,7 @@ fn begin(words: &[&str]) -> i32 {
     };
     let done = files::text(file).map_err(|why| format!("{file}: {why}")).and_then(|text| {
         let arguments = Arguments(text.lines().map(String::from).collect());
-        run(&Job::new(&arguments, line.number()))
+        work(&Job::new(&arguments, line.number()))
     });
     match done {
         Ok(()) => 0,
@@ -56,6 +71,20 @@ fn begin(words: &[&str]) -> i32 {
             report::failed(&mut Output::to(line.number()), &why);
             1
         }
+    }
+}
+
+/// The probe was killed: why, as far as the kernel says it.
+fn killed(job: &Job<'_>) -> Result<(), String> {
+    let log = node::sys::process::kernel_log().unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    let why = match log.contains("Out of memory") {
+        true => "the kernel killed the processes, since there was no memory left",
+        false => "the processes were killed",
+    };
+    match job.arguments.text("workload")? {
+        "messages" => messages::killed(job, why),
+        _ => Err(why.into()),
     }
 }
 

@@ -1,17 +1,18 @@
 //! `messages`: groups of senders and receivers, and the memory of the machine during their rounds.
 //!
 //! A round is that of the workload for Linux; its tasks are processes that share this one's memory. Where it grows nothing limits it but the
-//! machine: it ends when a task cannot be started, or with the machine.
+//! machine: it ends when a task cannot be started, or when the kernel kills this process, and with it all tasks, since they have one memory. So
+//! what was measured is told after each step, and another process tells the end ([`killed`]).
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use kizami_workloads::portable::memory::Split;
 use node::output::Output;
-use node::sys::files::{self, O_RDONLY, Path, pipe};
+use node::sys::files::{self, O_CREAT, O_RDONLY, O_WRONLY, Path, pipe};
 use node::sys::{Errno, Fd, Result, time};
 use plain::report;
 
@@ -46,8 +47,11 @@ pub fn messages(job: &Job<'_>) -> core::result::Result<(), String> {
     let mut times = job.room(steps * rounds * 2)?;
     let memory = Memory::start(interval?)?;
     job.ready();
+    let mut out = Output::to(job.line());
+    let mut reached = 0;
     let mut ended = None;
     'all: for groups in (first..=groups).step_by(step) {
+        memory.note(groups);
         for _ in 0..rounds {
             memory.groups.store(groups as u32, Ordering::Relaxed);
             let round = round(&shape, groups as usize);
@@ -63,17 +67,40 @@ pub fn messages(job: &Job<'_>) -> core::result::Result<(), String> {
                 }
             }
         }
+        reached = groups;
+        if grows {
+            // The next may be the end of this process, too.
+            report::rows(&mut out, 0, times.chunks(2));
+            times.clear();
+            report::rows(&mut out, 1, memory.news().chunks(COLUMNS));
+            out.flush();
+        }
     }
-    let rows = memory.end();
-    let mut out = Output::to(job.line());
+    report::rows(&mut out, 0, times.chunks(2));
+    report::rows(&mut out, 1, memory.end().chunks(COLUMNS));
     if grows {
-        let reached = times.chunks(2).last().map_or(0, |row| row[1]);
         report::fact(&mut out, "groups_reached", reached);
         let said = ended.as_deref().unwrap_or("all groups were done");
         report::effective(&mut out, "end", said, true, "the memory of the machine is the limit");
     }
-    report::rows(&mut out, 0, times.chunks(2));
-    report::rows(&mut out, 1, rows.chunks(COLUMNS));
+    report::done(&mut out);
+    Ok(())
+}
+
+/// Where it is noted how many groups are to run next, for whoever comes after a process that the kernel has killed.
+const NOTE: &str = "/tmp/groups";
+
+/// Tells how it ended, where the kernel has killed the process that measured. `job` is that process's.
+pub fn killed(job: &Job<'_>, why: &str) -> core::result::Result<(), String> {
+    let note = files::contents(NOTE).ok().and_then(|bytes| Some(u64::from_le_bytes(bytes.try_into().ok()?)));
+    let Some(groups) = note else { return Err(why.into()) };
+    let said = format!("with {groups} groups: {why}");
+    if job.arguments.text("mode")? != "grow" {
+        return Err(format!("the messages were not all sent and received {said}"));
+    }
+    let mut out = Output::to(job.line());
+    report::fact(&mut out, "groups_reached", groups - 1);
+    report::effective(&mut out, "end", &said, true, "the memory of the machine is the limit");
     report::done(&mut out);
     Ok(())
 }
@@ -166,6 +193,9 @@ struct Memory {
     groups: &'static AtomicU32,
     shared: &'static Readings,
     reader: Partner,
+    /// How much of the readings was told.
+    told: Cell<usize>,
+    note: Option<Fd>,
 }
 
 struct Readings {
@@ -198,14 +228,34 @@ impl Memory {
         while SHARED.count.load(Ordering::Relaxed) == 0 && !reader.is_gone() {
             let _ = time::sleep(1_000_000);
         }
-        Ok(Self { groups: &SHARED.groups, shared: &SHARED, reader })
+        // Where there is no such folder nobody comes after.
+        let note = Fd::open(NOTE, O_CREAT | O_WRONLY).ok();
+        Ok(Self { groups: &SHARED.groups, shared: &SHARED, reader, told: Cell::new(0), note })
+    }
+
+    /// Notes how many groups run next. The file stays open, and has room.
+    fn note(&self, groups: u64) {
+        let _ = self.note.as_ref().map(|note| note.write_at(&groups.to_le_bytes(), 0));
+    }
+
+    /// The readings that were not told yet.
+    fn news(&self) -> &'static [u64] {
+        let count = self.shared.count.load(Ordering::Acquire) as usize * COLUMNS;
+        // SAFETY: what is counted is written, and is not written again; the memory was reserved, and stays where it is.
+        let rows = unsafe {
+            let rows = &*self.shared.rows.get();
+            core::slice::from_raw_parts(rows.as_ptr(), count.min(rows.capacity()))
+        };
+        &rows[self.told.replace(rows.len())..]
     }
 
     fn end(self) -> &'static [u64] {
         self.shared.over.store(true, Ordering::Relaxed);
+        let news = self.told.get();
         let _ = self.reader.ends();
         // SAFETY: the reader has ended.
-        unsafe { &*self.shared.rows.get() }
+        let rows = unsafe { &*self.shared.rows.get() };
+        &rows[news..]
     }
 }
 
@@ -238,8 +288,8 @@ impl Readings {
             let rows = unsafe { &mut *self.rows.get() };
             if rows.len() + COLUMNS <= rows.capacity() {
                 rows.extend(row);
+                self.count.fetch_add(1, Ordering::Release);
             }
-            self.count.fetch_add(1, Ordering::Relaxed);
             next += ((time::now() - next) / interval + 1) * interval;
         }
         Ok(())
