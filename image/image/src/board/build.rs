@@ -75,10 +75,10 @@ pub fn build(board: &Board, source: &Source, kind: &Path, kernels: &Kernels<'_>)
     if built.is_there() {
         return Ok(built);
     }
-    // Beside its place, so that what is there is whole, however this ends.
-    let scratch = tempfile::Builder::new().prefix("building-").tempdir_in(kernels.folder);
-    let scratch = scratch.map_err(Error::io("make a folder in", kernels.folder))?;
-    let [tree, whole] = ["tree", "whole"].map(|name| scratch.path().join(name));
+    // Beside its place, so that what is there is whole, however this ends. What one left that was killed is not needed.
+    let scratch = kernels.folder.join(format!("{key}.building"));
+    let scratch = Scratch::new(scratch)?;
+    let [tree, whole] = ["tree", "whole"].map(|name| scratch.0.join(name));
     for folder in [&tree, &whole] {
         fs::create_dir(folder).map_err(Error::io("make the folder", folder))?;
     }
@@ -107,6 +107,26 @@ pub fn build(board: &Board, source: &Source, kind: &Path, kernels: &Kernels<'_>)
     fs::rename(&whole, &place).map_err(Error::io("keep what was built in", &place))?;
     drop(lock);
     Ok(built)
+}
+
+/// A folder that is removed with what is in it.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(folder: PathBuf) -> Result<Self, Error> {
+        match fs::remove_dir_all(&folder) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &folder)(e)),
+            _ => fs::create_dir(&folder).map_err(Error::io("make the folder", &folder))?,
+        }
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What stays is removed by the next.
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// The hash of all that decides what is built: sources, patches, configuration, device tree, compiler.

@@ -44,7 +44,8 @@ impl Flash {
             let room = (to - from) as usize;
             if part.len() > room {
                 let why = format!(
-                    "the {name} has {} bytes, and its place in the flash {room}: leave something out, or give it more in [flash]",
+                    "{} bytes of {name} do not fit in its place in the flash, which has {room}: leave something out, or give it \
+                     more in [flash]",
                     part.len()
                 );
                 return Err(Error::Form { path: board.folder.clone(), why });

@@ -112,9 +112,13 @@ fn done(mut command: Command, name: &str, why: &str) -> Result<(), Error> {
     if output.status.success() {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).trim().to_owned());
-    Err(failed(format!("{why}\n{}", said.join("\n").trim())))
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let lines: Vec<&str> = said.lines().collect();
+    Err(failed(format!("{why}\n{}", lines[lines.len().saturating_sub(LAST)..].join("\n"))))
 }
+
+/// How many last lines of what a program said are shown.
+const LAST: usize = 8;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
 //! The flash of a small board.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -57,7 +58,11 @@ pub fn make(options: &Options) -> Result<(), Error> {
     let common = options.board.join("../common");
     let kind = match options.kernel.as_str() {
         name @ ("none" | "preempt") => common.join(format!("{name}.config")),
-        file => file.into(),
+        file if Path::new(file).is_file() => file.into(),
+        other => {
+            let why = "a kind of kernel is none, preempt, or a file with options of its configuration";
+            return Err(Error::Form { path: other.into(), why: why.into() });
+        }
     };
     let kernels = Kernels { folder: &options.kept, tell: |sentence| eprintln!("{sentence}") };
     let built = board::build(&board, &source, &kind, &kernels)?;
@@ -67,7 +72,13 @@ pub fn make(options: &Options) -> Result<(), Error> {
     let flash = Flash::new(&board, &built, &files)?;
     fs::create_dir_all(&options.out).map_err(io("make the folder", &options.out))?;
     let place = options.out.join("flash.bin");
-    fs::write(&place, &flash.bytes).map_err(io("write", &place))?;
+    // Whole or not at all.
+    let scratch = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o644))
+        .tempfile_in(&options.out)
+        .map_err(io("write to", &options.out))?;
+    fs::write(scratch.path(), &flash.bytes).map_err(io("write", scratch.path()))?;
+    scratch.persist(&place).map_err(|e| io("write", &place)(e.error))?;
     // A reader that has seen enough is no failure.
     let _ = io::stdout().write_all(told(&board, &built, &flash).as_bytes());
     let words = emulator(&board, &place);

@@ -64,7 +64,7 @@ fn mount(words: &[&str]) -> Result<(), Failure> {
 fn sleep(words: &[&str]) -> Result<(), Failure> {
     let [text] = words else { return Err(Failure::Usage) };
     let ns = seconds(text).ok_or_else(|| format!("{text} is no number of seconds, such as 0.5"))?;
-    time::sleep(ns).map_err(on("sleep"))
+    time::sleep(ns).map_err(|why| Failure::Told(format!("{why}")))
 }
 
 fn kill(words: &[&str]) -> Result<(), Failure> {

@@ -2,7 +2,9 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use linux_raw_sys::general::{__NR_kill, __NR_rt_sigaction, __NR_rt_sigreturn, SA_RESTORER, SIGINT, SIGPIPE};
+use linux_raw_sys::general::{
+    __NR_kill, __NR_rt_sigaction, __NR_rt_sigreturn, SA_RESTORER, SA_SIGINFO, SIGINT, SIGPIPE,
+};
 
 use super::call::call;
 use super::errno::Result;
@@ -49,7 +51,10 @@ unsafe extern "C" fn back() {
 }
 
 fn act(signal: u32, handler: usize) -> Result<()> {
-    let action = Action { handler, flags: SA_RESTORER as usize, restorer: back as *const () as usize, mask: 0 };
+    // With SA_SIGINFO the frame is the one that `rt_sigreturn` takes on every processor; on Arm it is an older one otherwise, and
+    // without an MMU the kernel itself falls over what that restores.
+    let flags = SA_RESTORER | SA_SIGINFO;
+    let action = Action { handler, flags: flags as usize, restorer: back as *const () as usize, mask: 0 };
     // SAFETY: an action of ours, whose handler only stores a flag, and a mask of 8 bytes. The old one is not asked for.
     unsafe { call(__NR_rt_sigaction, [signal as usize, (&raw const action) as usize, 0, 8, 0, 0]) }.map(drop)
 }

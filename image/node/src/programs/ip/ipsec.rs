@@ -7,7 +7,7 @@ use core::net::IpAddr;
 use super::address::{address, with_bits};
 use crate::netlink::{self, Association, Cipher, Direction, Policy};
 use crate::program::{Failure, on};
-use crate::sys::files;
+use crate::sys::{Errno, files};
 use crate::{print, println};
 
 /// Of the result of an authenticator so many bits are sent, where nothing is said (RFC 2404, and what the kernel does).
@@ -17,7 +17,17 @@ pub fn xfrm(words: &[&str]) -> Result<(), Failure> {
     match words {
         ["state" | "s", "add", words @ ..] => {
             let association = association(words)?;
-            netlink::add_association(&association).map_err(on("the association"))
+            netlink::add_association(&association).map_err(|why| {
+                told(match why {
+                    Errno::ENOSYS => {
+                        "this kernel does not have that cipher or authenticator, or not by that name".into()
+                    }
+                    Errno::EINVAL => "a key has a length, or a check bits, that the algorithm does not take".into(),
+                    Errno::EEXIST => "there is one with that dst and spi already".into(),
+                    Errno::EPROTONOSUPPORT => "this kernel was made without ESP (INET_ESP, INET6_ESP)".into(),
+                    other => format!("{other}"),
+                })
+            })
         }
         ["policy" | "p", "add", words @ ..] => {
             let policy = policy(words)?;
