@@ -132,6 +132,12 @@ fn studies(what: &[String], options: &RunOptions) -> Result<Vec<Study>, Exit> {
                     studies.push(Study::of_workload(workload, environment, options.trials.unwrap_or(1)));
                 }
             }
+            None if !options.environment.is_empty() => {
+                return Err(Exit::usage(format!(
+                    "--environment says where a workload runs, and {name} is a study, which names its environments itself: \
+                     name a workload, or copy the study's file and change it (kizami list {name} tells what is in it)"
+                )));
+            }
             None => studies.push(Study::load(name).map_err(|problems| {
                 let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 Exit::usage(format!("{}\n(kizami list tells what there is)", lines.join("\n")))
