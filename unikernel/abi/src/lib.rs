@@ -23,6 +23,7 @@ pub mod boot;
 pub mod call;
 pub mod line;
 pub mod manifest;
+pub mod pvclock;
 pub mod ring;
 pub mod status;
 pub mod writes;

@@ -31,7 +31,7 @@ enum Source {
     },
     Shared {
         clock: SharedClock,
-        start: u64,
+        start: i64,
     },
 }
 
@@ -63,7 +63,9 @@ pub fn start(hz: Option<u64>, now: Option<u64>) {
     CLOCK.source.set(told().or_else(kept).or_else(found).unwrap_or(Source::None));
     let by_hypervisor = || shared.map(|clock| (clock.begin(), clock.monotonic())).filter(|(begin, _)| *begin > 0);
     let by_calendar = || by_calendar() * 1_000_000_000;
-    CLOCK.then.set(now.unwrap_or_else(|| by_hypervisor().map_or_else(by_calendar, |(begin, since)| begin + since)));
+    CLOCK.then.set(now.unwrap_or_else(|| {
+        by_hypervisor().map_or_else(by_calendar, |(begin, since)| begin.saturating_add_signed(since))
+    }));
 }
 
 /// What the processor says of its counter, or a hypervisor of what it lends.
@@ -173,7 +175,7 @@ pub fn monotonic() -> u64 {
         Source::Counter { hz, start } => {
             (u128::from(ticks().saturating_sub(start)) * 1_000_000_000 / u128::from(hz)) as u64
         }
-        Source::Shared { clock, start } => clock.monotonic().saturating_sub(start),
+        Source::Shared { clock, start } => (clock.monotonic() - start).max(0).unsigned_abs(),
     };
     CLOCK.last.set(now.max(CLOCK.last.get()));
     CLOCK.last.get()

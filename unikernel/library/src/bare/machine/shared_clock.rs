@@ -5,6 +5,7 @@ use core::arch::asm;
 use core::arch::x86_64::{__cpuid, _rdtsc};
 
 use unikernel_abi::PAGE;
+use unikernel_abi::pvclock::Time;
 
 use super::{hypervisor, xen};
 use crate::aligned::PageAligned;
@@ -15,21 +16,6 @@ const KVM_HAS_CLOCK: u32 = 1 << 3;
 const KVM_WALL: u32 = 0x4b56_4d00;
 const KVM_TIME: u32 = 0x4b56_4d01;
 const KVM_IS_ON: u64 = 1;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Time {
-    /// Odd while the rest is being written, and another when it has been.
-    version: u32,
-    _reserved: u32,
-    /// The counter at some moment, and the nanoseconds of the clock then.
-    ticks: u64,
-    nanoseconds: u64,
-    /// Ticks become nanoseconds by a shift (to the left, or to the right if it is less than 0) and this many 2⁻³²s.
-    multiplier: u32,
-    shift: i8,
-    _flags: u8,
-}
 
 /// What the time was when the clock was 0.
 #[repr(C)]
@@ -83,11 +69,9 @@ impl SharedClock {
     }
 
     /// Its nanoseconds.
-    pub fn monotonic(self) -> u64 {
+    pub fn monotonic(self) -> i64 {
         let (time, ticks) = consistent(self.time, ticks);
-        let gone = u128::from(ticks.saturating_sub(time.ticks));
-        let gone = if time.shift < 0 { gone >> -i32::from(time.shift) } else { gone << time.shift };
-        time.nanoseconds + ((gone * u128::from(time.multiplier)) >> 32) as u64
+        time.nanoseconds_at(ticks)
     }
 
     /// Nanoseconds since 1970 when it was 0; 0 if nobody has said.
