@@ -101,6 +101,13 @@ pub trait Environment: Sync {
         &[MEMORY_LIMIT]
     }
 
+    /// The loads that its probe runs beside its work, where those of this machine would not be noticed: where instructions are the clock,
+    /// whatever else runs here takes no time. `None` where the lab runs them here.
+    fn own_loads(&self, settings: &Settings) -> Option<&'static [&'static str]> {
+        let _ = settings;
+        None
+    }
+
     /// Seconds that starting and ending a probe takes, about.
     fn starting(&self) -> f64 {
         0.03
@@ -155,6 +162,8 @@ pub struct Place<'a> {
     pub parts: &'a [Part],
     /// For the samples of a probe that can map memory.
     pub arena: &'a Arena,
+    /// Which start of its job this is, from 0.
+    pub trial: usize,
     /// An empty folder of this trial.
     pub scratch: &'a Path,
     /// Control groups for the probe to join, see [`Environment::joins_groups_for`].
@@ -200,6 +209,18 @@ impl Job {
         }
         environment.supports(&params).map_err(|why| ("environment".to_owned(), why))?;
         environment.takes(&settings)?;
+        if let Some(own) = environment.own_loads(&settings)
+            && let Some(load) = loads.iter().find(|load| !own.contains(&load.name))
+        {
+            let name = environment.name();
+            let has =
+                if own.is_empty() { "none of its own".to_owned() } else { format!("{} of its own", own.join(", ")) };
+            let why = format!(
+                "in {name} instructions are the clock, so that no load of this machine is noticed; it has {has}, and not {}",
+                load.name
+            );
+            return Err((LOAD.to_owned(), why));
+        }
         Ok(Self { environment, params, settings, loads })
     }
 
@@ -240,6 +261,16 @@ impl Job {
             MEMORY_LIMIT | CGROUP_DEPTH => by_groups.contains(&setting.name),
             _ => setting.scope == Scope::System,
         })
+    }
+
+    /// The loads that run on this machine, beside it.
+    pub(crate) fn loads_here(&self) -> &[&'static Load] {
+        if self.environment.own_loads(&self.settings).is_some() { &[] } else { &self.loads }
+    }
+
+    /// The loads that its probe runs.
+    pub(crate) fn loads_there(&self) -> &[&'static Load] {
+        if self.environment.own_loads(&self.settings).is_some() { &self.loads } else { &[] }
     }
 
     /// The settings and loads that were asked for, in their written form.

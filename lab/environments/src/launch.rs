@@ -40,8 +40,15 @@ pub struct Started {
     pub(crate) keeper: Option<Keeper>,
     /// What serves the probe, beside its own process and those that this started.
     pub(crate) served_by: ServedBy,
+    /// What the environment counted, told when all is over.
+    pub(crate) at_end: Option<AtEnd>,
+    /// The file in which it is told which functions took the instructions of the trial, when that is over.
+    pub(crate) profile: Option<PathBuf>,
     running: Box<dyn Running>,
 }
+
+/// Facts of a trial.
+pub(crate) type AtEnd = Box<dyn FnOnce() -> Vec<(String, f64)> + Send>;
 
 /// What serves a probe and is no child of the lab.
 #[derive(Debug, Default)]
@@ -174,9 +181,14 @@ impl Given {
 
 /// A listener for probes that write one report a line.
 pub(crate) fn report_lines(stream: impl Read, sender: &Sender<Result<Report, String>>) {
+    report_lines_among(|_| false, stream, sender);
+}
+
+/// The same where somebody else writes lines as well, which are `theirs`.
+pub(crate) fn report_lines_among(theirs: fn(&str) -> bool, stream: impl Read, sender: &Sender<Result<Report, String>>) {
     for line in BufReader::new(stream).lines() {
         let report = match line {
-            Ok(line) if line.trim().is_empty() => continue,
+            Ok(line) if line.trim().is_empty() || theirs(&line) => continue,
             Ok(line) => Report::parse(&line),
             Err(e) => Err(format!("the probe's reports cannot be read: {e}")),
         };
@@ -200,7 +212,17 @@ fn keep_end(mut stream: impl Read, kept: &Mutex<Vec<u8>>) {
 impl Started {
     pub(crate) fn of(reports: Receiver<Result<Report, String>>, running: Box<dyn Running>) -> Self {
         let served_by = ServedBy::default();
-        Self { reports, stdin: None, read_back: None, server: None, keeper: None, served_by, running }
+        Self {
+            reports,
+            stdin: None,
+            read_back: None,
+            server: None,
+            keeper: None,
+            served_by,
+            at_end: None,
+            profile: None,
+            running,
+        }
     }
 
     pub(crate) fn process(&self) -> u32 {

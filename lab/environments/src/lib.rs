@@ -21,6 +21,7 @@ mod probe;
 mod spawn;
 mod trial;
 mod weigh;
+mod wire;
 
 pub use environment::{Environment, Job, LOAD, NO_LOAD, Place, load_names};
 pub use error::Error;
@@ -45,7 +46,7 @@ environments! {
         OTP, ERLANG, GEN_SERVER, GEN_SERVER_OFF_HEAP, GEN_SERVER_SUPERVISED, ACTIX, ACTIX_SPREAD, RACTOR, KAMEO, TOKIO, THREADS
     ],
     unikernel: [SPT, HVT, IN_QEMU],
-    node: [NONE, PREEMPT],
+    node: [NONE, PREEMPT, FAST],
     rtos: [RtosHost, CORTEX_M33, CORTEX_A9, RP2040],
     reference: [CYCLICTEST, HACKBENCH, PERF, NUTTCP, IPERF3, FIO],
 }

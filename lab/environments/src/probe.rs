@@ -24,6 +24,7 @@ pub(crate) fn request(job: &Job, place: &Place<'_>, scratch: &Path) -> Request {
         scratch: scratch.to_owned(),
         start: Start { began: place.began, machine: None },
         partner: None,
+        loads: job.loads_there().iter().map(|load| load.name.to_owned()).collect(),
     }
 }
 

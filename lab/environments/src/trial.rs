@@ -41,6 +41,11 @@ pub trait Sink {
     fn lost(&mut self, part: usize, rows: u64);
     fn effective(&mut self, setting: &str, effective: Effective);
     fn fact(&mut self, name: &str, value: f64);
+    /// Which functions took the instructions of the trial: a line for each stack, and how many the last of it took.
+    ///
+    /// # Errors
+    /// When it could not be kept.
+    fn profile(&mut self, text: &str) -> Result<(), String>;
     /// Called several times a second with the share that is done, 0 to 1.
     fn progress(&mut self, done: f64);
 }
@@ -54,13 +59,14 @@ pub enum TrialEnd {
 }
 
 /// Runs one trial of `job`: starts its loads and a fresh probe, follows it, and cleans up. `parts` is what the workload
-/// says of itself; `scratch` is an empty folder of this trial, and the probe joins `cgroups`; `interrupt` ends the trial
-/// early.
+/// says of itself; `trial` is which start of its job it is; `scratch` is an empty folder of this trial, and the probe joins `cgroups`;
+/// `interrupt` ends the trial early.
 ///
 /// # Errors
 /// When it could not be started.
 pub fn run_trial(
     job: &Job,
+    trial: usize,
     parts: &[Part],
     (scratch, cgroups): (&Path, &[PathBuf]),
     interrupt: &AtomicBool,
@@ -71,9 +77,10 @@ pub fn run_trial(
     let audit = Audit::of(job, scratch);
     give_back_memory();
     let begin = || {
-        let loads = loads::start(&job.loads, scratch, interrupt)?;
+        let loads = loads::start(job.loads_here(), scratch, interrupt)?;
         let began = clock_ns() as i64;
-        let probe = job.environment.start(job, &Place { parts, arena: &arena, scratch, cgroups, began, interrupt })?;
+        let probe =
+            job.environment.start(job, &Place { parts, arena: &arena, trial, scratch, cgroups, began, interrupt })?;
         Ok((loads, probe))
     };
     let (loads, probe) = match begin() {
@@ -95,13 +102,16 @@ pub fn run_trial(
         sink,
     };
     let end = follow.until_it_ends(interrupt);
+    for (name, value) in follow.probe.at_end.take().map(|told| told()).unwrap_or_default() {
+        follow.sink.fact(&name, value);
+    }
     follow.hand_on().map_err(Error::Unusable)?;
     let sink = follow.sink;
     if let Some(flushes) = audit.and_then(Audit::counted) {
         sink.fact(HOST_FLUSHES, flushes as f64);
     }
     (0..sizes.len()).for_each(|part| sink.lost(part, arena.progress(part).dropped()));
-    if !job.loads.is_empty() {
+    if !job.loads_here().is_empty() {
         let (effective, facts) = loads.stop();
         sink.effective(LOAD, effective);
         for (name, value) in facts {
@@ -162,7 +172,11 @@ impl Follow<'_> {
         loop {
             match self.probe.reports.recv_timeout(LOOK) {
                 Ok(Ok(Report::Done {})) => {
-                    let done = || self.probe.trouble().map_or(TrialEnd::Complete, TrialEnd::Failed);
+                    let profiled = self.take_profile();
+                    let done = || match (self.probe.trouble(), profiled) {
+                        (Some(why), _) | (None, Err(why)) => TrialEnd::Failed(why),
+                        (None, Ok(())) => TrialEnd::Complete,
+                    };
                     return asked_to_end.map_or_else(done, |(_, end)| end);
                 }
                 Ok(Ok(Report::Failed { why })) => {
@@ -210,6 +224,13 @@ impl Follow<'_> {
                 Some(_) => {}
             }
         }
+    }
+
+    fn take_profile(&mut self) -> Result<(), String> {
+        let Some(file) = self.probe.profile.take() else { return Ok(()) };
+        let why = "this workload does not say where what is counted begins and ends";
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("nothing was counted ({e}): {why}"))?;
+        self.sink.profile(&text)
     }
 
     fn take(&mut self, report: Report) -> Result<(), String> {

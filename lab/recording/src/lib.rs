@@ -19,6 +19,8 @@ pub mod folder;
 pub mod foreign;
 #[cfg(feature = "std")]
 pub mod formats;
+#[cfg(feature = "std")]
+pub mod profile;
 #[cfg(feature = "alloc")]
 pub mod quantity;
 mod recorder;

@@ -16,6 +16,7 @@ mod names;
 pub mod numbers;
 mod phases;
 pub mod plot;
+mod profiles;
 mod report;
 mod section;
 mod settings;

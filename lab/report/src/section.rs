@@ -15,6 +15,7 @@ use crate::numbers::whole;
 use crate::phases;
 use crate::plot::limit::Limit;
 use crate::plot::{Figure, Unit, boxes, cumulative, lines, rates, ratios};
+use crate::profiles;
 use crate::settings;
 use crate::table::Table;
 use crate::tables;
@@ -94,6 +95,7 @@ impl<'r, 'a> Figures<'_, 'r, 'a> {
                 Wanted::Ratio => self.ratios(),
                 Wanted::Sweep => self.sweeps(),
                 Wanted::Phases => phases::figures(&self.group.title, self.measures),
+                Wanted::Profile => profiles::figures(self.measures),
                 other => self.distributions(*other),
             };
             let stem = |index: usize| match index {

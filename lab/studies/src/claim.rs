@@ -1,5 +1,6 @@
 //! Claims of a paper: which series a claim is about, and which relation between their figures it expects.
 
+use kizami_environments::Environment;
 use kizami_recording::folder::{Column, Unit};
 use kizami_recording::quantity::Quantity;
 use kizami_recording::stats::CONFIDENCE;
@@ -8,6 +9,7 @@ use kizami_workloads::Machine;
 use crate::counted;
 use crate::group::Group;
 use crate::planned::Planned;
+use crate::reach::read_environments;
 use crate::selector::Selector;
 use crate::tree::{At, Source, Table};
 use crate::words::{Size, Statistic, Word};
@@ -51,11 +53,24 @@ const WITHIN: f64 = 0.10;
 
 impl Claim {
     /// Reads a `[[claim]]` of the study `study`, whose groups are `groups`; without them, which series it is about is not
-    /// checked. A run looks at it so often.
-    pub(crate) fn read(table: Table<'_, '_>, study: &str, groups: Option<&[Group]>, looks: usize) -> Option<Self> {
-        let keys = ["says", "source", "of", "statistic", "between", "below", "above", "near", "within", "times"];
+    /// checked. A run looks at it so often. One that is for certain environments is `None` where the study was not moved to them (`elsewhere`).
+    pub(crate) fn read(
+        table: Table<'_, '_>,
+        study: &str,
+        groups: Option<&[Group]>,
+        elsewhere: Option<&[&'static dyn Environment]>,
+        looks: usize,
+    ) -> Option<Self> {
+        let keys =
+            ["says", "source", "elsewhere", "of", "statistic", "between", "below", "above", "near", "within", "times"];
         let table = table.only(&keys);
         let source = table.source;
+        let only_in = table.get("elsewhere").is_some().then(|| read_environments(&table, "elsewhere").0);
+        let moved: Option<Vec<Group>> = only_in
+            .as_ref()
+            .zip(groups)
+            .map(|(environments, groups)| groups.iter().map(|group| group.moved_to(environments)).collect());
+        let groups = moved.as_deref().or(groups);
         let says = table.required("says");
         let statistic = table.required("statistic").and_then(|word| Statistic::read(source, &word));
         if table.get("of").is_none() {
@@ -113,6 +128,12 @@ impl Claim {
                 _ => Expects::Near(other, within.map_or(WITHIN, |w| w.value)),
             }),
         };
+        let is_there = |environment: &&'static dyn Environment| {
+            elsewhere.is_some_and(|there| there.iter().any(|one| one.name() == environment.name()))
+        };
+        if only_in.is_some_and(|environments| !environments.iter().all(is_there)) {
+            return None;
+        }
         Some(Self {
             says: says?.value,
             source: table.string("source").map(|s| s.value).unwrap_or_default(),
@@ -141,7 +162,7 @@ impl Claim {
 
 /// The columns of each series that `selector` is about, in either size; empty when it is about none.
 fn columns_of(selector: &Selector, groups: &[Group]) -> Vec<Vec<Column>> {
-    let machine = Machine { cpus: vec![0, 1] };
+    let machine = Machine::of(vec![0, 1]);
     let mut columns = Vec::new();
     for group in groups {
         for size in Size::ALL.iter().filter(|size| group.trials(**size) > 0) {
@@ -191,8 +212,10 @@ fn read_limits(
     let (unit, statistic) = (unit?, statistic?);
     let read = |limit: &At<String>| {
         let value = match statistic {
-            Statistic::Loss => share(&limit.value),
+            Statistic::Loss => share(&limit.value, 1.0),
+            Statistic::Accounted => share(&limit.value, 2.0),
             Statistic::Flushes => plain(&limit.value),
+            Statistic::PerTask => Quantity::Size.parse(&limit.value).map(|v| v as f64),
             Statistic::Variance => Err("limits of a variance are not understood: use the stdev".to_owned()),
             _ => quantity(unit).parse(&limit.value).map(|v| v as f64),
         };
@@ -212,8 +235,8 @@ fn plain(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("{text:?} is no number of flushes for each sync, such as 1.05"))
 }
 
-fn share(text: &str) -> Result<f64, String> {
+fn share(text: &str, most: f64) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share));
+    let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..=most).contains(share));
     share.ok_or_else(|| format!("{text:?} is not a share, such as 1%"))
 }

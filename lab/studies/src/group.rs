@@ -37,6 +37,8 @@ pub struct Group {
     /// Where it begins, and where each environment is named.
     pub(crate) at: usize,
     environments_at: Vec<usize>,
+    /// Its environments are not those that the study was written for.
+    moved: bool,
     quick: Ask,
     full: Ask,
 }
@@ -91,6 +93,7 @@ impl Group {
             statistics: vec![Statistic::Median],
             at: 0,
             environments_at: Vec::new(),
+            moved: false,
             quick: ask.clone(),
             full: ask,
         }
@@ -125,8 +128,48 @@ impl Group {
         }
     }
 
-    /// Every cell, in the order in which tables show them.
+    /// Has it measured in `environments` instead, as far as they do it.
+    pub(crate) fn move_to(&mut self, environments: Option<&[&'static dyn Environment]>) {
+        if let Some(environments) = environments {
+            self.environments = environments.to_vec();
+            self.moved = true;
+        }
+    }
+
+    /// The same group there.
+    pub(crate) fn moved_to(&self, environments: &[&'static dyn Environment]) -> Self {
+        let mut group = self.clone();
+        group.move_to(Some(environments));
+        group
+    }
+
+    /// Every cell that can be measured, in the order in which tables show them.
     pub(crate) fn cells(&self, size: Size) -> Vec<Cell> {
+        let mut cells = self.all_cells(size);
+        if self.moved {
+            cells.retain(|cell| cell.job().is_ok());
+        }
+        cells
+    }
+
+    /// Why cells cannot be measured where this was moved to.
+    pub(crate) fn left_out(&self, size: Size) -> Vec<String> {
+        let cells = if self.moved { self.all_cells(size) } else { Vec::new() };
+        let why = |cell: &Cell| {
+            let (_, why) = cell.job().err()?;
+            let place =
+                format!("{} in {} is not measured for {}", cell.workload.name, cell.environment.name(), self.id);
+            // It names all that there is, which is too much here.
+            Some(if cell.environment.does(cell.workload) {
+                format!("{place}: {why}")
+            } else {
+                format!("{place}: it is not done there")
+            })
+        };
+        cells.iter().filter_map(why).collect()
+    }
+
+    fn all_cells(&self, size: Size) -> Vec<Cell> {
         let ask = self.ask(size);
         let mut cells = Vec::new();
         for &workload in &self.workloads {
@@ -205,7 +248,7 @@ impl Group {
         let id = table.required("id").filter(|id| is_plain(source, id));
         let title = table.required("title");
         let workloads = read_workloads(&table);
-        let (environments, environments_at) = read_environments(&table);
+        let (environments, environments_at) = read_environments(&table, "environments");
         let scope = Reach { workloads: &workloads, environments: &environments };
 
         let params = table.table("params", "params").map(|t| scope.read_params(&t)).unwrap_or_default();
@@ -254,6 +297,7 @@ impl Group {
             statistics: if statistics.is_empty() { vec![Statistic::Median] } else { statistics },
             at: table.at,
             environments_at,
+            moved: false,
             quick,
             full,
         };

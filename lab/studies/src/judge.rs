@@ -18,7 +18,7 @@
 
 use std::collections::BTreeSet;
 
-use kizami_recording::folder::{Loaded, Series};
+use kizami_recording::folder::{Loaded, Series, Unit};
 use kizami_recording::stats::compare::{ENOUGH_TRIALS, Method};
 use kizami_recording::stats::{Deadline, Interval, Options, Samples, Summary, percent};
 
@@ -93,13 +93,17 @@ impl Claim {
         let agree = |other: &Series, by_of: bool, parts: bool| {
             let value = |of: &Series, name: &str| of.params.get(name).or_else(|| of.requested.get(name)).cloned();
             let maps = [&one.params, &one.requested, &other.params, &other.requested];
+            // What only one of two workloads knows says nothing about the other.
+            let of_one = |name: &str| {
+                one.workload != other.workload && one.params.contains_key(name) != other.params.contains_key(name)
+            };
             (may_differ("workload", by_of) || one.workload == other.workload)
                 && (may_differ("environment", by_of) || one.environment == other.environment)
                 && (!parts || may_differ("part", by_of) || one.part == other.part)
                 && maps
                     .iter()
                     .flat_map(|map| map.keys())
-                    .all(|name| may_differ(name, by_of) || value(one, name) == value(other, name))
+                    .all(|name| may_differ(name, by_of) || of_one(name) || value(one, name) == value(other, name))
         };
         for (by_of, parts) in [(false, true), (false, false), (true, true), (true, false)] {
             let agreeing: Vec<_> = others.iter().copied().filter(|other| agree(other.series, by_of, parts)).collect();
@@ -268,8 +272,9 @@ impl Claim {
 fn shown_unit(statistic: Statistic, series: &Series) -> impl Fn(f64) -> String {
     let unit = series.unit();
     move |figure| match statistic {
-        Statistic::Loss => format!("{} %", ratio(figure * 100.0)),
+        Statistic::Loss | Statistic::Accounted => format!("{} %", ratio(figure * 100.0)),
         Statistic::Flushes => format!("{} a sync", ratio(figure)),
+        Statistic::PerTask => value(figure, Unit::Bytes),
         _ => value(figure, unit),
     }
 }
@@ -335,6 +340,10 @@ fn worst(cases: Vec<(&Series, Option<&Series>, Judgement)>) -> Judgement {
     let mut others = apart(&cases.iter().filter_map(|(_, other, _)| *other).collect::<Vec<_>>()).into_iter();
     let line = |((_, other, judgement), of): (&(_, Option<&Series>, Judgement), String)| {
         let other = other.and_then(|_| others.next()).filter(|other| !other.is_empty() && *other != of);
+        let alike = cases.iter().filter(|(.., like)| like == judgement).count();
+        if alike >= MANY {
+            return format!("{alike} alike: {}", judgement.shown);
+        }
         let name =
             [Some(of).filter(|of| !of.is_empty()), other].into_iter().flatten().collect::<Vec<_>>().join(" against ");
         if name.is_empty() { judgement.shown.clone() } else { format!("{name}: {}", judgement.shown) }
@@ -348,6 +357,16 @@ fn worst(cases: Vec<(&Series, Option<&Series>, Judgement)>) -> Judgement {
     let mut said = BTreeSet::new();
     let lines: Vec<_> =
         first.into_iter().chain(rest).map(|n| &lines[n][..]).filter(|line| said.insert(*line)).collect();
-    let figures: Vec<_> = cases.iter().map(|(.., j)| j.figure.as_str()).filter(|figure| !figure.is_empty()).collect();
+    let mut figures: Vec<String> = Vec::new();
+    for (.., judgement) in cases.iter().filter(|(.., judgement)| !judgement.figure.is_empty()) {
+        let alike = cases.iter().filter(|(.., like)| like.figure == judgement.figure).count();
+        let figure = if alike > 1 { format!("{alike} × {}", judgement.figure) } else { judgement.figure.clone() };
+        if !figures.contains(&figure) {
+            figures.push(figure);
+        }
+    }
     Judgement { verdict, shown: lines.join("\n"), figure: figures.join(", ") }
 }
+
+/// So many series of which the same is said are told in one line.
+const MANY: usize = 4;

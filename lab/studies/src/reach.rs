@@ -43,10 +43,10 @@ pub(crate) fn read_workloads(table: &Table<'_, '_>) -> Vec<&'static Workload> {
 }
 
 /// Reads `environments`, with the place of each.
-pub(crate) fn read_environments(table: &Table<'_, '_>) -> (Vec<&'static dyn Environment>, Vec<usize>) {
+pub(crate) fn read_environments(table: &Table<'_, '_>, key: &str) -> (Vec<&'static dyn Environment>, Vec<usize>) {
     let source = table.source;
-    let mut names = table.strings("environments");
-    if table.get("environments").is_none() {
+    let mut names = table.strings(key);
+    if table.get(key).is_none() {
         names.push(At::new("host".into(), table.at));
     }
     let find = |name: &At<String>| {

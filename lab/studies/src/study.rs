@@ -14,7 +14,7 @@ use crate::group::{Defaults, Group, is_plain};
 use crate::limits::{MOST_DOUBLINGS, MOST_STARTS};
 use crate::problem::{Problem, nearest};
 use crate::published::{self, Published};
-use crate::reach::Reach;
+use crate::reach::{Reach, read_environments};
 use crate::tree::{Source, Table, shown};
 use crate::words::{Size, Word};
 
@@ -37,7 +37,7 @@ pub struct Study {
     pub groups: Vec<Group>,
     pub claims: Vec<Claim>,
     pub published: Vec<Published>,
-    /// The file as it was read; empty for a single workload.
+    /// The file as it was read; empty for a single workload. Where other environments than its own were asked for, it says so.
     pub text: String,
     /// The published table as it was read: its file's name, and its text. Beside the text of the study, it is what a
     /// copy needs.
@@ -63,7 +63,7 @@ macro_rules! embedded {
 
 /// The studies that came with the program, in the order in which they are listed to users. A new one is its file and a
 /// line here.
-static BUILTIN: &[Embedded] = embedded!["linux" with "linux.csv", "nerves" with "nerves.csv", "crosscheck", "actors", "rtos", "environments", "storage" with "storage.csv"];
+static BUILTIN: &[Embedded] = embedded!["linux" with "linux.csv", "nerves" with "nerves.csv", "crosscheck", "actors", "rtos", "environments", "storage" with "storage.csv", "node"];
 
 /// The names of the built-in studies, in the order in which they are listed to users.
 pub fn builtin() -> impl Iterator<Item = &'static str> {
@@ -107,6 +107,18 @@ impl Study {
         Self::read(path)
     }
 
+    /// The same study with every group in `environments`, and not in its own.
+    ///
+    /// # Errors
+    /// When the study says already where it runs, or with everything that is wrong with it there.
+    pub fn elsewhere(self, environments: &[String]) -> Result<Self, Vec<Problem>> {
+        let names: Vec<String> = environments.iter().map(|name| format!("{name:?}")).collect();
+        // What comes before the first table belongs to the study itself.
+        let text = format!("environments = [{}]\n{}", names.join(", "), self.text);
+        let (file, data) = (format!("{}.toml", self.name), self.data);
+        Self::parse_with(&text, &file, &|_| Ok(data.as_ref().map_or_else(String::new, |(_, text)| text.clone())))
+    }
+
     /// The study in the file `path`, whose name may be anything.
     ///
     /// # Errors
@@ -134,6 +146,18 @@ impl Study {
             text: String::new(),
             data: None,
         }
+    }
+
+    /// What is not measured in that size since the environments that it was moved to do not do it: a sentence for each reason.
+    pub fn left_out(&self, size: Size) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for sentence in self.groups.iter().filter(|group| group.trials(size) > 0).flat_map(|group| group.left_out(size))
+        {
+            if !sentences.contains(&sentence) {
+                sentences.push(sentence);
+            }
+        }
+        sentences
     }
 
     pub fn group(&self, id: &str) -> Option<&Group> {
@@ -172,9 +196,20 @@ fn read(
     data: &dyn Fn(&str) -> Result<String, String>,
 ) -> Option<Study> {
     let table = Table::open(source, tree, "a study");
-    let keys =
-        ["name", "title", "paper", "about", "published", "requirement", "doublings", "quick", "full", "group", "claim"];
-    let table = table.only(&keys);
+    let table = table.only(&[
+        "name",
+        "title",
+        "paper",
+        "about",
+        "environments",
+        "published",
+        "requirement",
+        "doublings",
+        "quick",
+        "full",
+        "group",
+        "claim",
+    ]);
     let name = table.required("name").filter(|name| is_plain(source, name));
     let title = table.required("title");
     let tables = table.tables("group");
@@ -194,14 +229,20 @@ fn read(
             source.wrong(id.at, format!("there is another group {:?} before this", id.value));
         }
     }
-    let groups: Vec<_> = tables.into_iter().filter_map(|table| Group::read(table, [quick, full])).collect();
+    let mut groups: Vec<_> = tables.into_iter().filter_map(|table| Group::read(table, [quick, full])).collect();
+    let elsewhere = table.get("environments").is_some().then(|| read_environments(&table, "environments").0);
     // What is said about a group that is wrong itself would only be told as unknown.
     let known = source.is_fine().then_some(&groups[..]);
     let study = name.as_ref().map_or("", |name| &name.value);
     let doublings = table.count("doublings", 0, MOST_DOUBLINGS).map_or(0, |doublings| doublings.value);
-    let claims =
-        table.tables("claim").into_iter().filter_map(|t| Claim::read(t, study, known, 1 + doublings)).collect();
+    let claims = table.tables("claim");
+    let claims = claims.into_iter().filter_map(|t| Claim::read(t, study, known, elsewhere.as_deref(), 1 + doublings));
+    let claims = claims.collect();
     let published = known.and_then(|groups| read_published(&table, data, study, groups));
+    // What the study says was checked for its own environments; elsewhere, what is not possible is left out.
+    for group in groups.iter_mut() {
+        group.move_to(elsewhere.as_deref());
+    }
     let (data, published) = published.unzip();
     let requirement = read_requirement(&table);
     Some(Study {

@@ -95,6 +95,8 @@ words! {
         Sweep = "sweep",
         /// The columns that add up to the first, a bar for each series.
         Phases = "phases",
+        /// Which functions took the instructions, where they were counted.
+        Profile = "profile",
     }
 }
 
@@ -131,6 +133,10 @@ words! {
         Loss = "loss",
         /// How often the host's disk was flushed for each sync.
         Flushes = "flushes",
+        /// The memory that a task takes while all of them run.
+        PerTask = "per-task",
+        /// What was counted of the time, function by function, as a share of what the clock says.
+        Accounted = "accounted",
     }
 }
 
@@ -154,13 +160,13 @@ impl Statistic {
             Self::P99_9 => summary.p99_9.map(whole),
             Self::P99_99 => summary.p99_99.map(whole),
             Self::P99_999 => summary.p99_999.map(whole),
-            Self::Loss | Self::Flushes => None,
+            Self::Loss | Self::Flushes | Self::PerTask | Self::Accounted => None,
         }
     }
 
     /// Whether it is no figure of the samples, but of what was [counted](crate::counted).
     pub(crate) fn is_counted(self) -> bool {
-        matches!(self, Self::Loss | Self::Flushes)
+        matches!(self, Self::Loss | Self::Flushes | Self::PerTask | Self::Accounted)
     }
 
     /// The share of the samples that lies beyond it, of a percentile in the tail that a summary has no interval of.

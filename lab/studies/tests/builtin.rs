@@ -14,7 +14,7 @@ fn load(name: &str) -> Study {
 }
 
 fn machine() -> Machine {
-    Machine { cpus: vec![0, 1] }
+    Machine::of(vec![0, 1])
 }
 
 #[test]

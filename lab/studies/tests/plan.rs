@@ -38,7 +38,7 @@ fn plan(size: Size, trials: Option<usize>, overrides: &[(&str, &[&str])], seed: 
     let given =
         |(name, values): &(&str, &[&str])| ((*name).to_owned(), values.iter().map(|v| (*v).to_owned()).collect());
     let overrides: Overrides = overrides.iter().map(given).collect();
-    let machine = Machine { cpus: vec![0, 1] };
+    let machine = Machine::of(vec![0, 1]);
     Plan::new(&[study(TWO_GROUPS)], size, trials, &overrides, seed, &machine).map_err(|e| e.to_string())
 }
 
@@ -115,7 +115,7 @@ title = "B"
 workloads = ["wakeup"]
 params = { threads = "per-cpu" }
 "#;
-    let machine = Machine { cpus: vec![0, 3] };
+    let machine = Machine::of(vec![0, 3]);
     let plan = Plan::new(&[study(text)], Size::Full, None, &BTreeMap::new(), 1, &machine).expect("a plan");
     let names = names(&plan);
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
@@ -192,7 +192,7 @@ fn a_workload_alone_is_a_study_too() {
     let workload = kizami_workloads::find("wakeup").expect("it is there");
     let host = kizami_environments::find("host").expect("it is there");
     let study = Study::of_workload(workload, host, 3);
-    let machine = Machine { cpus: vec![0] };
+    let machine = Machine::of(vec![0]);
     let plan = Plan::new(&[study], Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan");
     assert_eq!((names(&plan), plan.order.len()), (vec!["wakeup.host"], 3));
     assert_eq!(plan.jobs[0].asked_by, ["wakeup/wakeup"]);
@@ -204,7 +204,7 @@ fn what_boots_takes_longer_at_first_and_a_start_from_nothing_each_time() {
         let workload = kizami_workloads::find(workload).expect("it is there");
         let machine = kizami_environments::find("xen-domu").expect("it is there");
         let study = Study::of_workload(workload, machine, trials);
-        let machine = Machine { cpus: vec![0, 1] };
+        let machine = Machine::of(vec![0, 1]);
         Plan::new(&[study], Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan").seconds()
     };
     let (one, two) = (seconds("syscall", 1), seconds("syscall", 2));

@@ -45,7 +45,7 @@ fn record_at(
     samples: impl Fn(&Series, usize) -> Vec<u64>,
     began: impl Fn(&Series, usize) -> String,
 ) -> Reader {
-    let machine = Machine { cpus: vec![0] };
+    let machine = Machine::of(vec![0]);
     let plan =
         Plan::new(std::slice::from_ref(study), Size::Quick, None, &BTreeMap::new(), 1, &machine).expect("a plan");
     let recording = Recording { studies: vec![study.name.clone()], size: "quick".into(), ..Recording::begun() };

@@ -182,6 +182,15 @@ impl fmt::Debug for Params {
 pub struct Machine {
     /// The processors that a probe may use.
     pub cpus: Vec<usize>,
+    /// The caches that are told of its kernel's memory, sorted, where that is not the kernel of this machine.
+    pub caches: Option<&'static [&'static str]>,
+}
+
+impl Machine {
+    /// This one, as far as the lab may use it.
+    pub fn of(cpus: Vec<usize>) -> Self {
+        Self { cpus, caches: None }
+    }
 }
 
 /// One series of a trial.

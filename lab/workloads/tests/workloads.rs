@@ -45,7 +45,7 @@ fn machine() -> Machine {
         let number = |text: &str| text.trim().parse::<usize>().expect("a number");
         number(first)..=number(last)
     };
-    Machine { cpus: list.trim().split(',').flat_map(range).collect() }
+    Machine::of(list.trim().split(',').flat_map(range).collect())
 }
 
 /// An empty folder that is removed in the end.

@@ -29,7 +29,7 @@ impl Flash {
     /// When a part is larger than its place, or the code that runs first cannot be assembled.
     pub fn new(board: &Board, built: &Built, files: &[u8]) -> Result<Self, Error> {
         let map = board.flash;
-        let boot = assembled(board)?;
+        let boot = assembled(board, map.kernel)?;
         let [kernel, tree] = [&built.kernel, &built.tree].map(|path| fs::read(path).map_err(Error::io("read", path)));
         let (kernel, tree) = (kernel?, tree?);
         let end = map.address + map.bytes;
@@ -59,6 +59,16 @@ impl Flash {
         Ok(Self { bytes, parts: parts.map(|(name, part, ..)| (name, part.len())), files })
     }
 
+    /// The same, but what runs first goes on at `address`, where somebody has put the kernel unpacked. Nothing else of it is another.
+    ///
+    /// # Errors
+    /// When the code that runs first cannot be assembled.
+    pub fn going_on_at(mut self, board: &Board, address: u32) -> Result<Self, Error> {
+        let boot = assembled(board, address)?;
+        self.bytes[..boot.len()].copy_from_slice(&boot);
+        Ok(self)
+    }
+
     /// With one archive more behind the first files, which the kernel unpacks as well.
     ///
     /// # Errors
@@ -78,13 +88,13 @@ impl Flash {
     }
 }
 
-/// The code that runs first, for the places of this board.
-fn assembled(board: &Board) -> Result<Vec<u8>, Error> {
+/// The code that runs first, for the places of this board and a kernel there.
+fn assembled(board: &Board, kernel: u32) -> Result<Vec<u8>, Error> {
     let scratch = tempfile::tempdir().map_err(Error::io("make a folder in", std::env::temp_dir()))?;
     let [object, program, bytes] = ["boot.o", "boot.elf", "boot.bin"].map(|name| scratch.path().join(name));
     let end = board.flash.address + board.flash.bytes;
     let places = [
-        ("KERNEL", board.flash.kernel),
+        ("KERNEL", kernel),
         ("TREE", board.flash.tree),
         ("FILES", board.flash.files),
         ("FILES_END", end),

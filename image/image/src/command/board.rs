@@ -17,7 +17,7 @@ use crate::sizes::kilobytes;
 pub struct Options {
     /// The folder of the board, such as image/boards/mps2-an385
     board: PathBuf,
-    /// The kind of kernel: none (of preemption), preempt, or a file with options of its configuration
+    /// The kind of kernel: none (of preemption), preempt, fast (preempt, compiled for speed), or a file with options of its configuration
     #[arg(long, default_value = "preempt")]
     kernel: String,
     /// The sources of Linux; without it, the newest of Debian's that are installed (linux-source)
@@ -57,10 +57,10 @@ pub fn make(options: &Options) -> Result<(), Error> {
     };
     let common = options.board.join("../common");
     let kind = match options.kernel.as_str() {
-        name @ ("none" | "preempt") => common.join(format!("{name}.config")),
+        name @ ("none" | "preempt" | "fast") => common.join(format!("{name}.config")),
         file if Path::new(file).is_file() => file.into(),
         other => {
-            let why = "a kind of kernel is none, preempt, or a file with options of its configuration";
+            let why = "a kind of kernel is none, preempt, fast, or a file with options of its configuration";
             return Err(Error::Form { path: other.into(), why: why.into() });
         }
     };

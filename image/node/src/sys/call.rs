@@ -17,7 +17,8 @@ const LAST_ERROR: isize = 4095;
 ///
 /// # Errors
 /// What the kernel said.
-#[inline]
+// Numbers that are known where it is called are not put to memory first.
+#[inline(always)]
 pub unsafe fn call(number: u32, arguments: Arguments) -> Result<usize, Errno> {
     // SAFETY: the caller promises that the arguments fit the number.
     let result = unsafe { enter(number as usize, arguments) };
@@ -29,7 +30,7 @@ pub unsafe fn call(number: u32, arguments: Arguments) -> Result<usize, Errno> {
 /// # Safety
 /// See [`call`].
 #[cfg(target_arch = "arm")]
-#[inline]
+#[inline(always)]
 unsafe fn enter(number: usize, [a, b, c, d, e, f]: Arguments) -> isize {
     let result: isize;
     // SAFETY: the kernel changes r0 alone, and the memory that the caller answers for.
@@ -56,7 +57,7 @@ unsafe fn enter(number: usize, [a, b, c, d, e, f]: Arguments) -> isize {
 /// # Safety
 /// See [`call`].
 #[cfg(target_arch = "x86_64")]
-#[inline]
+#[inline(always)]
 unsafe fn enter(number: usize, [a, b, c, d, e, f]: Arguments) -> isize {
     let result: isize;
     // SAFETY: the kernel changes rax, rcx and r11 alone, and the memory that the caller answers for.
@@ -81,7 +82,7 @@ unsafe fn enter(number: usize, [a, b, c, d, e, f]: Arguments) -> isize {
 /// # Safety
 /// See [`call`].
 #[cfg(target_arch = "aarch64")]
-#[inline]
+#[inline(always)]
 unsafe fn enter(number: usize, [a, b, c, d, e, f]: Arguments) -> isize {
     let result: isize;
     // SAFETY: the kernel changes x0 alone, and the memory that the caller answers for.

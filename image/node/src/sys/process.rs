@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use linux_raw_sys::general::{
-    __NR_clone, __NR_execve, __NR_exit, __NR_exit_group, __NR_getpid, __NR_getppid, __NR_ioctl, __NR_prctl,
-    __NR_reboot, __NR_setsid, __NR_sync, __NR_syslog, __NR_wait4, CLONE_VFORK, CLONE_VM, WNOHANG,
+    __NR_clone, __NR_execve, __NR_exit, __NR_exit_group, __NR_getcpu, __NR_getpid, __NR_getppid, __NR_ioctl,
+    __NR_prctl, __NR_reboot, __NR_setsid, __NR_sync, __NR_syslog, __NR_wait4, CLONE_VFORK, CLONE_VM, WNOHANG,
 };
 use linux_raw_sys::ioctl::TIOCSCTTY;
 use linux_raw_sys::prctl::PR_SET_NAME;
@@ -29,6 +29,14 @@ pub fn id() -> usize {
 pub fn parent() -> usize {
     // SAFETY: asks for a number.
     unsafe { call(__NR_getppid, [0; 6]) }.unwrap_or(0)
+}
+
+/// The processor that this runs on.
+pub fn processor() -> u32 {
+    let mut number = 0u32;
+    // SAFETY: room for the number; what else could be told is not asked for.
+    let _ = unsafe { call(__NR_getcpu, [(&raw mut number) as usize, 0, 0, 0, 0, 0]) };
+    number
 }
 
 /// Calls this process so, in lists of all; the first 15 letters of it.

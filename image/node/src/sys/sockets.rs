@@ -209,17 +209,19 @@ pub fn get(socket: &Fd, level: u32, option: u32) -> Result<u32> {
     Ok(unsafe { value.assume_init() })
 }
 
-/// Lets calls that receive wait so long, at most.
+/// Lets calls that receive or send wait so long, at most.
 ///
 /// # Errors
 /// What the kernel said.
 pub fn patience(socket: &Fd, ns: u64) -> Result<()> {
-    // SO_RCVTIMEO_NEW: two numbers of 64 bits on every processor.
-    const OPTION: usize = 66;
+    // SO_RCVTIMEO_NEW and SO_SNDTIMEO_NEW: two numbers of 64 bits on every processor.
+    const OPTIONS: [usize; 2] = [66, 67];
     let time = [(ns / 1_000_000_000) as i64, (ns % 1_000_000_000 / 1000) as i64];
-    let arguments = [socket.number(), SOL_SOCKET as usize, OPTION, time.as_ptr() as usize, size_of_val(&time), 0];
-    // SAFETY: two numbers of ours.
-    unsafe { call(__NR_setsockopt, arguments) }.map(drop)
+    OPTIONS.into_iter().try_for_each(|option| {
+        let arguments = [socket.number(), SOL_SOCKET as usize, option, time.as_ptr() as usize, size_of_val(&time), 0];
+        // SAFETY: two numbers of ours.
+        unsafe { call(__NR_setsockopt, arguments) }.map(drop)
+    })
 }
 
 /// An address without a port, or with one: `10.0.0.1`, `10.0.0.1:7`, `::1`, `[::1]:7`.

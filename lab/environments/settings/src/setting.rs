@@ -23,6 +23,8 @@ pub enum Scope {
     Machine,
     /// A unikernel is started with it.
     Unikernel,
+    /// A board is emulated with it.
+    Board,
 }
 
 impl Scope {
@@ -36,6 +38,7 @@ impl Scope {
             Self::Layer => "a container or a virtual machine",
             Self::Machine => "a virtual machine",
             Self::Unikernel => "a unikernel",
+            Self::Board => "an emulated board",
         }
     }
 }
@@ -346,6 +349,30 @@ pub static SETTINGS: &[Setting] = &[
         scope: Scope::Machine,
         how: "an option of QEMU; the times of two runs show it",
         kind: Kind::NumberOrOff { quantity: Quantity::Count, least: 0, most: 10, step: 1 },
+    },
+    Setting {
+        name: "profile",
+        about: "Whether instructions are counted by the functions of the kernel that take them, and by their callers",
+        values: "on or off",
+        scope: Scope::Board,
+        how: "a plugin of QEMU counts; what it counted stands beside the time that was measured",
+        kind: Kind::Choice(&["on", "off"]),
+    },
+    Setting {
+        name: "wire",
+        about: "Whether the other half of a network workload is on a second board, at the end of a wire of that rate",
+        values: "off, or a rate from 10kbit to 10Gbit",
+        scope: Scope::Board,
+        how: "the lab carries the frames between the two; what its queue of 64 KiB had no room for is counted (lost_on_wire)",
+        kind: Kind::NumberOrOff { quantity: Quantity::Rate, least: 10_000, most: 10_000_000_000, step: 1 },
+    },
+    Setting {
+        name: "wire_delay",
+        about: "How long a frame is under way on that wire, beyond the time of its bits",
+        values: "a time up to 10s",
+        scope: Scope::Board,
+        how: "as wire",
+        kind: Kind::Number { quantity: Quantity::Time, least: 0, most: 10_000_000_000, step: 1 },
     },
     Setting {
         name: "fullsweep_after",

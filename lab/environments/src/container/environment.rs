@@ -129,7 +129,7 @@ impl Environment for Container {
             Scope::Process | Scope::System => true,
             Scope::Container => self.engine.has(setting.name),
             Scope::Layer => setting.name == NETWORK || self.engine.has(setting.name),
-            Scope::Beam | Scope::Machine | Scope::Unikernel => false,
+            Scope::Beam | Scope::Machine | Scope::Unikernel | Scope::Board => false,
         }
     }
 

@@ -24,6 +24,11 @@ pub(super) const ON_DISK: &str = "ext4";
 /// What is more in the image of one that has a network.
 const OF_NETWORK: [&str; 1] = [network::MODULE];
 
+/// What a kernel of Debian's needs for IPsec, beyond what it has in itself: the probe loads it when it is asked for that, from here.
+const OF_IPSEC: [&str; 8] =
+    ["esp4", "esp6", "xfrm_user", "authenc", "echainiv", "seqiv", "gcm", "chacha20poly1305"];
+const IPSEC: &str = "lib/ipsec";
+
 /// It is less than half as large, and to unpack it is a twentieth of what the kernel does until the first process (docs/image.md).
 const PACK: Pack = Pack::Gzip;
 
@@ -57,7 +62,7 @@ impl Guest {
         let modules: Vec<_> = board.modules.into_iter().chain(more).collect();
         let steps: Vec<_> = disk.map(mount).into_iter().chain(STEPS.map(str::to_owned)).collect();
         let make = |folder: &Path| make(package, init, probe, (&modules, &steps), folder);
-        let folder = kept("guest", &(&modules, &steps, PACK, contents), make)?;
+        let folder = kept("guest", &(&modules, &steps, PACK, OF_IPSEC, contents), make)?;
         Ok(Self { kernel: folder.join("vmlinuz"), initramfs: folder.join("initramfs.cpio") })
     }
 }
@@ -78,11 +83,19 @@ fn make(
     let unpacked = folder.join("kernel");
     let kernel = Kernel::unpack(package, &unpacked).map_err(failed)?;
     let steps = steps.join("\n");
+    let ipsec = OF_IPSEC.map(str::to_owned);
+    let ipsec = image::Modules::of(&kernel.modules).and_then(|all| all.in_order(&ipsec)).map_err(failed)?;
+    let mut files = BTreeMap::from([("bin/kizami-probe".to_owned(), probe)]);
+    for (number, module) in ipsec.iter().enumerate() {
+        let file = unpacked.join(format!("{number:02}-{}.ko", module.name));
+        fs::write(&file, &module.content).map_err(Error::os(format!("write {}", file.display())))?;
+        files.insert(format!("{IPSEC}/{number:02}-{}.ko", module.name), file);
+    }
     let recipe = Recipe {
         kernel,
         init,
         modules: modules.iter().map(|name| (*name).to_owned()).collect(),
-        files: BTreeMap::from([("bin/kizami-probe".to_owned(), probe)]),
+        files,
         root: None,
         pack: PACK,
         steps: Plan::parse(&steps).map_err(|e| Error::Unusable(e.to_string()))?.0,

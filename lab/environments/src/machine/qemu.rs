@@ -172,12 +172,17 @@ impl Environment for Qemu {
         matches!(setting.scope, Scope::Process | Scope::Machine | Scope::Layer)
     }
 
+    fn own_loads(&self, settings: &Settings) -> Option<&'static [&'static str]> {
+        const ALL: &[&str] = &["cpu", "memory", "network", "disk", "scheduler"];
+        settings.get("icount").filter(|shift| *shift != "off").map(|_| ALL)
+    }
+
     fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
         disk::check(settings)
     }
 
     fn machine(&self, settings: &Settings, host: &Processors) -> Processors {
-        Processors { cpus: (0..processors(settings, host.cpus.len())).collect() }
+        Processors::of((0..processors(settings, host.cpus.len())).collect())
     }
 
     fn starting(&self) -> f64 {

@@ -77,7 +77,7 @@ pub fn conduct(
         progress.begin(&title(planned), planned.seconds);
         if failures[index] < GIVE_UP {
             let mut this =
-                OneTrial { planned, series: &series[index], writer, progress, scratch: &scratch, disk: None };
+                OneTrial { planned, trial, series: &series[index], writer, progress, scratch: &scratch, disk: None };
             match this.run(machine, interrupt) {
                 Ok(TrialEnd::Complete) => {
                     outcomes.complete += 1;
@@ -145,6 +145,7 @@ fn declare(plan: &Plan, writer: &mut Writer) -> Vec<Vec<usize>> {
 
 struct OneTrial<'a> {
     planned: &'a Planned,
+    trial: usize,
     series: &'a [usize],
     writer: &'a mut Writer,
     progress: &'a mut Progress,
@@ -173,7 +174,7 @@ impl OneTrial<'_> {
         }
         let scratch = self.scratch.to_owned();
         let end = match std::fs::create_dir_all(&scratch) {
-            Ok(()) => run_trial(job, &parts(self.planned), (&scratch, machine.cgroups()), interrupt, self),
+            Ok(()) => run_trial(job, self.trial, &parts(self.planned), (&scratch, machine.cgroups()), interrupt, self),
             Err(source) => Err(Error::Os { doing: format!("make the folder {}", scratch.display()), source }),
         };
         if let Err(e) = std::fs::remove_dir_all(&scratch) {
@@ -242,6 +243,15 @@ impl Sink for OneTrial<'_> {
             let name = &self.writer.recording().series[series].name;
             self.progress.say(&format!("  {rows} samples of {name} were lost for want of room"));
         }
+    }
+
+    fn profile(&mut self, text: &str) -> Result<(), String> {
+        let Some(&series) = self.series.first() else { return Ok(()) };
+        self.writer.profile(series, text).map_err(|e| {
+            let why = e.to_string();
+            self.disk = Some(why.clone());
+            why
+        })
     }
 
     fn effective(&mut self, setting: &str, effective: Effective) {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use kizami_environments::{Environment, LOAD};
 use kizami_recording::folder::{Recording, Writer, what_to_do};
 use kizami_settings::{Guard, Root, Settings, guard, host};
-use kizami_studies::{Overrides, Plan, Planned, Study};
+use kizami_studies::{Overrides, Plan, Planned, Problem, Study};
 use kizami_workloads::{Machine, Workload};
 use serde_json::json;
 
@@ -132,16 +132,20 @@ fn studies(what: &[String], options: &RunOptions) -> Result<Vec<Study>, Exit> {
                     studies.push(Study::of_workload(workload, environment, options.trials.unwrap_or(1)));
                 }
             }
-            None if !options.environment.is_empty() => {
-                return Err(Exit::usage(format!(
-                    "--environment says where a workload runs, and {name} is a study, which names its environments itself: \
-                     name a workload, or copy the study's file and change it (kizami list {name} tells what is in it)"
-                )));
+            None => {
+                let wrong = |problems: Vec<Problem>| {
+                    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                    Exit::usage(format!("{}\n(kizami list tells what there is)", lines.join("\n")))
+                };
+                let study = Study::load(name).map_err(wrong)?;
+                studies.push(match &options.environment[..] {
+                    [] => study,
+                    names => {
+                        names.iter().try_for_each(|name| environment(name).map(drop))?;
+                        study.elsewhere(names).map_err(wrong)?
+                    }
+                });
             }
-            None => studies.push(Study::load(name).map_err(|problems| {
-                let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                Exit::usage(format!("{}\n(kizami list tells what there is)", lines.join("\n")))
-            })?),
         }
     }
     Ok(studies)
@@ -153,13 +157,14 @@ fn environments(workload: &Workload, options: &RunOptions) -> Result<Vec<&'stati
         let first = kizami_environments::ALL.iter().copied().find(|environment| environment.does(workload));
         return Ok(first.into_iter().collect());
     }
-    let find = |name: &String| {
-        kizami_environments::find(name).ok_or_else(|| {
-            let known: Vec<_> = kizami_environments::ALL.iter().map(|e| e.name()).collect();
-            Exit::usage(format!("there is no environment {name:?}: there are {}", known.join(", ")))
-        })
-    };
-    options.environment.iter().map(find).collect()
+    options.environment.iter().map(environment).collect()
+}
+
+fn environment(name: &String) -> Result<&'static dyn Environment, Exit> {
+    kizami_environments::find(name).ok_or_else(|| {
+        let known: Vec<_> = kizami_environments::ALL.iter().map(|e| e.name()).collect();
+        Exit::usage(format!("there is no environment {name:?}: there are {}", known.join(", ")))
+    })
 }
 
 /// The plan of what can run here, and a sentence about everything that cannot.
@@ -171,11 +176,12 @@ fn plan(studies: &[Study], options: &RunOptions) -> Result<(Plan, Vec<String>), 
     if !options.load.is_empty() {
         overrides.insert(LOAD.to_owned(), options.load.clone());
     }
-    let machine = Machine { cpus: kizami_settings::cpus::allowed() };
+    let machine = Machine::of(kizami_settings::cpus::allowed());
     let size = options.size();
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
     let mut plan = Plan::new(studies, size, options.trials, &overrides, seed, &machine).map_err(Exit::usage)?;
-    let unavailable = available::keep_available(&mut plan, &Root::from_environment());
+    let mut unavailable: Vec<String> = studies.iter().flat_map(|study| study.left_out(size)).collect();
+    unavailable.extend(available::keep_available(&mut plan, &Root::from_environment()));
     if plan.jobs.is_empty() {
         return Err(nothing_runs(&unavailable));
     }

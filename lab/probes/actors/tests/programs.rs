@@ -53,6 +53,10 @@ struct Collected {
 }
 
 impl Sink for Collected {
+    fn profile(&mut self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
     fn rows(&mut self, part: usize, cells: &[u64]) -> Result<(), String> {
         self.parts.entry(part).or_default().extend(cells);
         Ok(())
@@ -102,8 +106,8 @@ fn environment(system: &str) -> &'static dyn Environment {
 
 fn run(job: &Job) -> (TrialEnd, Collected) {
     let (scratch, mut collected) = (Scratch::new(), Collected::default());
-    let parts = (job.workload().parts)(&job.params, &Machine { cpus: vec![0] });
-    let end = run_trial(job, &parts, (&scratch.0, &[]), &AtomicBool::new(false), &mut collected);
+    let parts = (job.workload().parts)(&job.params, &Machine::of(vec![0]));
+    let end = run_trial(job, 0, &parts, (&scratch.0, &[]), &AtomicBool::new(false), &mut collected);
     (end.unwrap_or_else(|why| panic!("{}: {why}", job.environment.name())), collected)
 }
 

@@ -7,6 +7,7 @@
 //! probes elsewhere, `kizami-probe guest` is the agent in a virtual machine, `kizami-probe domain XL DOMAIN FILE` the monitor of a
 //! domain of the Xen that it runs on, and `kizami-probe keep` cleans up after the lab. The lab starts it; a person has no use for it.
 
+mod beside;
 mod domain;
 mod facts;
 mod guest;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use beside::Beside;
 use kizami_protocol::{ARENA_FD, Arena, Report, Request, handover};
 use kizami_recording::folder::Effective;
 use kizami_settings::{Settings, process};
@@ -136,6 +138,8 @@ fn measure(arena: RawFd, first: i64) -> Result<(), String> {
     let recorders: Option<Vec<_>> = (0..arena.parts()).map(|part| arena.recorder(part)).collect();
     let recorders = recorders.ok_or("the memory for the samples was used before")?;
 
+    // Before this process has its settings, which are not theirs.
+    let beside = Beside::start(&request.loads, &request.scratch)?;
     say_effective(process::apply(&settings));
     let (pair, still) = clock_pair();
     say(&Report::Fact { name: "clock_pair_ns".into(), value: pair });
@@ -148,6 +152,10 @@ fn measure(arena: RawFd, first: i64) -> Result<(), String> {
     let bench = Bench::new(recorders, request.columns, arena.stop(), &request.scratch);
     let mut bench = bench.of_probe(start, request.partner, tell);
     let result = body(&params, &mut bench);
+    if let Some((effective, facts)) = beside.stop() {
+        say_effective([("load".to_owned(), effective)]);
+        facts.into_iter().for_each(|(name, value)| say(&Report::Fact { name, value }));
+    }
     say_effective(bench.effective_settings().iter().cloned());
     for (name, value) in bench.facts() {
         say(&Report::Fact { name: name.clone(), value: *value });

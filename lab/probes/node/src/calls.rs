@@ -7,40 +7,43 @@ use node::sys::files::{self, O_CREAT, O_RDONLY, O_WRONLY};
 use node::sys::{Fd, Result, process, signals, time};
 
 use crate::job::{Job, doing};
+use crate::samples::Samples;
 
 pub fn empty(job: &Job<'_>) -> core::result::Result<(), String> {
     let samples = job.number("samples")?;
-    let mut room = job.room(samples)?;
-    job.ready();
-    for _ in 0..samples {
-        let before = time::now();
-        let after = time::now();
-        room.push(after - before);
-    }
+    let mut room = Samples::new(samples)?;
+    job.window(samples, || {
+        for _ in 0..samples {
+            let before = time::now();
+            let after = time::now();
+            room.push(after - before);
+        }
+    });
     const LONE: u64 = 1000;
     let begin = time::now();
     for _ in 0..LONE {
         black_box(time::now());
     }
     job.fact("clock_ns", (time::now() - begin) / LONE);
-    job.done(&room);
-    Ok(())
+    job.done(&room)
 }
 
 /// Times batches of a call.
 fn batches(job: &Job<'_>, mut call: impl FnMut() -> Result<()>) -> core::result::Result<(), String> {
     let (samples, batch) = (job.number("samples")?, job.number("batch")?);
-    let mut room = job.room(samples)?;
-    job.ready();
-    for _ in 0..samples {
-        let before = time::now();
-        for _ in 0..batch {
-            call().map_err(doing("make the call"))?;
+    let mut room = Samples::new(samples)?;
+    job.window(samples * batch, || {
+        for _ in 0..samples {
+            let before = time::now();
+            for _ in 0..batch {
+                call()?;
+            }
+            room.push(time::now() - before);
         }
-        room.push(time::now() - before);
-    }
-    job.done(&room);
-    Ok(())
+        Ok(())
+    })
+    .map_err(doing("make the call"))?;
+    job.done(&room)
 }
 
 /// The file whose path is resolved. Where the machine's folders are in memory, so is it.

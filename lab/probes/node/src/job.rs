@@ -5,17 +5,27 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use node::output::Output;
-use node::sys::Errno;
+use node::sys::{Errno, process, time};
 use plain::{Arguments, report};
+
+use crate::loads::Loads;
+use crate::samples::Samples;
 
 pub struct Job<'a> {
     pub arguments: &'a Arguments,
     line: usize,
+    loads: Loads,
 }
 
 impl<'a> Job<'a> {
     pub fn new(arguments: &'a Arguments, line: usize) -> Self {
-        Self { arguments, line }
+        Self { arguments, line, loads: Loads::default() }
+    }
+
+    /// Starts what is to run beside.
+    pub fn start_loads(&mut self) -> Result<(), String> {
+        self.loads = Loads::start(self.arguments)?;
+        Ok(())
     }
 
     /// The open line to the lab.
@@ -23,11 +33,47 @@ impl<'a> Job<'a> {
         self.line
     }
 
+    /// Where instructions are the clock, every start of a job would be the same. Each stands at another place of the tick, so that several
+    /// together tell of more than one; and the same starts of two runs are the same.
+    pub fn wait_for_its_place(&self) -> Result<(), String> {
+        const APART: u64 = 1_234_567;
+        let until = time::now() + self.number("trial")? * APART;
+        while time::now() < until {}
+        Ok(())
+    }
+
     pub fn number(&self, name: &str) -> Result<u64, String> {
         self.arguments.number(name)
     }
 
-    /// Room for samples, there before the first is taken.
+    /// Whether its instructions are counted.
+    pub fn is_profiled(&self) -> bool {
+        self.arguments.text("profile").is_ok_and(|value| value == "on")
+    }
+
+    /// Does what is measured, which is so many operations. If it was asked for, who follows the machine's instructions counts those in between:
+    /// the call that nobody else makes tells it where that begins and where it ends.
+    pub fn window<T>(&self, operations: u64, work: impl FnOnce() -> T) -> T {
+        self.ready();
+        if !self.is_profiled() {
+            return work();
+        }
+        process::processor();
+        let begin = time::now();
+        let done = work();
+        let nanoseconds = time::now() - begin;
+        process::processor();
+        self.fact("profiled_ns", nanoseconds);
+        if let Ok(ns) = self.number("instruction_ns") {
+            self.fact("instruction_ns", ns);
+        }
+        if operations > 0 {
+            self.fact("profiled_operations", operations);
+        }
+        done
+    }
+
+    /// Room for numbers, in one piece.
     pub fn room(&self, samples: u64) -> Result<Vec<u64>, String> {
         let mut room = Vec::new();
         let reserved = usize::try_from(samples).map(|samples| room.try_reserve_exact(samples));
@@ -46,10 +92,17 @@ impl<'a> Job<'a> {
     }
 
     /// Tells the samples of the only part, and that it is over.
-    pub fn done(&self, samples: &[u64]) {
+    pub fn done(&self, samples: &Samples) -> Result<(), String> {
         let mut out = Output::to(self.line);
-        report::samples(&mut out, 0, samples);
-        report::done(&mut out);
+        samples.say(&mut out)?;
+        self.end(&mut out);
+        Ok(())
+    }
+
+    /// Tells that everything was told.
+    pub fn end(&self, out: &mut Output) {
+        self.loads.say(out);
+        report::done(out);
     }
 }
 

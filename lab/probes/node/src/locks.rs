@@ -10,6 +10,7 @@ use node::sys::{Fd, Result, time};
 use crate::job::{Job, doing};
 use crate::partner::Partner;
 use crate::rings::read_all;
+use crate::samples::Samples;
 
 const FILE: &str = "/tmp/locks";
 
@@ -55,7 +56,7 @@ impl Side {
 pub fn exchanges(job: &Job<'_>) -> core::result::Result<(), String> {
     let exchanges = job.number("exchanges")?;
     let ring = job.arguments.text("order")? == "ring";
-    let mut room = job.room(exchanges)?;
+    let mut room = Samples::new(exchanges)?;
     let file = Fd::open(FILE, O_CREAT | O_RDWR).map_err(doing("make a file"))?;
     let mut here = Side { file: file.number(), ring: ring.then_some(0), is_first: true };
     let first = here.take(0).and_then(|()| if ring { Ok(()) } else { here.take(1) });
@@ -79,20 +80,20 @@ pub fn exchanges(job: &Job<'_>) -> core::result::Result<(), String> {
     let mut measure = || {
         read_all(ready.0.number(), &mut [0])?;
         here.round()?;
-        job.ready();
-        let begin = rounds.load(Ordering::Relaxed);
-        for _ in 0..exchanges {
-            let before = time::now();
-            here.round()?;
-            room.push(time::now() - before);
-        }
-        Ok(rounds.load(Ordering::Relaxed) - begin)
+        job.window(exchanges, || {
+            let begin = rounds.load(Ordering::Relaxed);
+            for _ in 0..exchanges {
+                let before = time::now();
+                here.round()?;
+                room.push(time::now() - before);
+            }
+            Ok(rounds.load(Ordering::Relaxed) - begin)
+        })
     };
     let partners: u32 = measure().map_err(doing("exchange locks"))?;
     if partner.is_gone() {
         return Err("the partner process ended".into());
     }
     job.fact("partner_rounds_made", partners.into());
-    job.done(&room);
-    Ok(())
+    job.done(&room)
 }

@@ -7,11 +7,16 @@
 extern crate alloc;
 
 mod calls;
+mod footprint;
 mod job;
+mod loads;
 mod locks;
+mod memory;
 mod messages;
+mod network;
 mod partner;
 mod rings;
+mod samples;
 mod sleeps;
 
 use alloc::format;
@@ -53,7 +58,7 @@ fn begin(words: &[&str]) -> i32 {
 /// The status of a program that a signal has ended begins here.
 const KILLED: u32 = 128;
 
-fn reporting(file: &str, line: &str, work: fn(&Job<'_>) -> Result<(), String>) -> i32 {
+fn reporting(file: &str, line: &str, work: fn(&mut Job<'_>) -> Result<(), String>) -> i32 {
     let line = match Fd::open(line, O_RDWR) {
         Ok(line) => line,
         Err(why) => {
@@ -63,7 +68,7 @@ fn reporting(file: &str, line: &str, work: fn(&Job<'_>) -> Result<(), String>) -
     };
     let done = files::text(file).map_err(|why| format!("{file}: {why}")).and_then(|text| {
         let arguments = Arguments(text.lines().map(String::from).collect());
-        work(&Job::new(&arguments, line.number()))
+        work(&mut Job::new(&arguments, line.number()))
     });
     match done {
         Ok(()) => 0,
@@ -75,7 +80,7 @@ fn reporting(file: &str, line: &str, work: fn(&Job<'_>) -> Result<(), String>) -
 }
 
 /// The probe was killed: why, as far as the kernel says it.
-fn killed(job: &Job<'_>) -> Result<(), String> {
+fn killed(job: &mut Job<'_>) -> Result<(), String> {
     let log = node::sys::process::kernel_log().unwrap_or_default();
     let log = String::from_utf8_lossy(&log);
     let why = match log.contains("Out of memory") {
@@ -88,7 +93,10 @@ fn killed(job: &Job<'_>) -> Result<(), String> {
     }
 }
 
-fn run(job: &Job<'_>) -> Result<(), String> {
+fn run(job: &mut Job<'_>) -> Result<(), String> {
+    job.start_loads()?;
+    job.wait_for_its_place()?;
+    let job = &*job;
     match job.arguments.text("workload")? {
         "empty" => calls::empty(job),
         "syscall" => calls::system_call(job),
@@ -99,6 +107,9 @@ fn run(job: &Job<'_>) -> Result<(), String> {
         "fcntl-lock" => locks::exchanges(job),
         "messages" => messages::messages(job),
         "os-latency" => sleeps::latency(job),
+        "tcp" => network::stream(job),
+        "udp" => network::datagrams(job),
+        "footprint" => footprint::footprint(job),
         other => Err(format!("this probe does not know the workload {other:?}")),
     }
 }

@@ -8,6 +8,7 @@ use node::sys::{Errno, Fd, Result, time};
 
 use crate::job::{Job, doing};
 use crate::partner::Partner;
+use crate::samples::Samples;
 
 pub fn read_all(fd: usize, bytes: &mut [u8]) -> Result<()> {
     let mut done = 0;
@@ -29,7 +30,7 @@ fn echo(read: usize, write: usize, mut message: Vec<u8>) -> i32 {
 /// Round trips to a partner that echoes.
 fn round_trips(job: &Job<'_>, (there, here): ((Fd, Fd), (Fd, Fd))) -> core::result::Result<(), String> {
     let trips = job.number("trips")?;
-    let mut room = job.room(trips)?;
+    let mut room = Samples::new(trips)?;
     let size = job.number("size")? as usize;
     let (read, write) = (there.0.number(), here.1.number());
     let for_partner = alloc::vec![0u8; size];
@@ -43,20 +44,20 @@ fn round_trips(job: &Job<'_>, (there, here): ((Fd, Fd), (Fd, Fd))) -> core::resu
     let told = doing("talk to the partner process");
     let mut measure = || {
         once()?;
-        job.ready();
-        for _ in 0..trips {
-            let before = time::now();
-            once()?;
-            room.push(time::now() - before);
-        }
-        Ok(())
+        job.window(trips, || {
+            for _ in 0..trips {
+                let before = time::now();
+                once()?;
+                room.push(time::now() - before);
+            }
+            Ok(())
+        })
     };
     measure().map_err(told)?;
     if partner.is_gone() {
         return Err("the partner process ended".into());
     }
-    job.done(&room);
-    Ok(())
+    job.done(&room)
 }
 
 pub fn pipes(job: &Job<'_>) -> core::result::Result<(), String> {
@@ -91,7 +92,7 @@ pub fn ring(job: &Job<'_>) -> core::result::Result<(), String> {
     if job.number("working_set")? != 0 {
         return Err("on this machine all memory is of all processes: working_set is 0".into());
     }
-    let mut room = job.room(samples)?;
+    let mut room = Samples::new(samples)?;
     let pipes: Vec<(Fd, Fd)> = (0..processes).map(|_| pipe()).collect::<Result<_>>().map_err(doing("make a pipe"))?;
     // What a turn costs without a switch: one process sends the token through every pipe.
     let alone = || {
@@ -126,17 +127,18 @@ pub fn ring(job: &Job<'_>) -> core::result::Result<(), String> {
     };
     let mut measure = || {
         lap()?;
-        job.ready();
-        for _ in 0..samples {
-            let before = time::now();
-            for _ in 0..laps {
-                lap()?;
+        // An operation is a switch.
+        job.window(samples * laps * processes, || {
+            for _ in 0..samples {
+                let before = time::now();
+                for _ in 0..laps {
+                    lap()?;
+                }
+                room.push(time::now() - before);
             }
-            room.push(time::now() - before);
-        }
-        Ok(())
+            Ok(())
+        })
     };
     measure().map_err(doing("send the token round the ring"))?;
-    job.done(&room);
-    Ok(())
+    job.done(&room)
 }

@@ -25,6 +25,9 @@ pub struct Request {
     /// Where the partner of a workload of the network listens, if it is outside of the environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partner: Option<SocketAddr>,
+    /// Background loads that run beside it, where those of the lab's machine would not be noticed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<String>,
 }
 
 /// How the start of this probe went until now. Times are nanoseconds of the probe's CLOCK_MONOTONIC; what was before that clock

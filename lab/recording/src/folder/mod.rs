@@ -17,8 +17,8 @@ pub use error::{Damage, Error, what_to_do};
 pub use measured::{IMPORTED, Measured};
 pub(crate) use model::MOST_SAMPLES;
 pub use model::{
-    Column, Effective, FORMAT_VERSION, HOST_FLUSHES, Outcome, RECORDING_FILE, Recording, Requirement, Series, State,
-    Step, Trial, Unit,
+    Column, Effective, FORMAT_VERSION, HOST_FLUSHES, Outcome, PROFILE_CRC, RECORDING_FILE, Recording, Requirement,
+    Series, State, Step, Trial, Unit,
 };
 pub use read::{Loaded, Reader};
 pub use samples::View;

@@ -216,6 +216,9 @@ pub struct Trial {
     pub facts: BTreeMap<String, f64>,
 }
 
+/// The fact that a profile lies beside the samples of a trial: its checksum.
+pub const PROFILE_CRC: &str = "profile_crc32";
+
 /// The fact that says how often the disk of the host was told to write out its cache in a trial, each of whose samples ended with a sync.
 pub const HOST_FLUSHES: &str = "host_flushes";
 
@@ -299,6 +302,11 @@ impl Series {
     /// The file that holds its samples.
     pub fn file(&self) -> String {
         format!("{}.samples", self.name)
+    }
+
+    /// The file that holds which functions took the instructions of a trial.
+    pub fn profile_file(&self, trial: usize) -> String {
+        format!("{}.{}.folded", self.name, trial + 1)
     }
 
     /// The index of the column `name`.

@@ -12,14 +12,18 @@ use std::path::{Path, PathBuf};
 
 use super::error::{Damage, Error};
 use super::model::{
-    FORMAT_VERSION, MOST_SAMPLES, NO_CHECKSUM, Outcome, RECORDING_FILE, Recording, Series, State, Trial,
+    FORMAT_VERSION, MOST_SAMPLES, NO_CHECKSUM, Outcome, PROFILE_CRC, RECORDING_FILE, Recording, Series, State, Trial,
 };
 use super::samples::{SamplesFile, View};
 use crate::foreign;
+use crate::profile::Profile;
 use crate::stats::Samples;
 
 /// A longer `recording.json` is none: it would have millions of trials.
 const MOST_JSON: u64 = 1 << 30;
+
+/// Stacks of a kernel are a few hundred kilobytes.
+const MOST_PROFILE: u64 = 64 << 20;
 
 /// A recording that was read and checked.
 #[derive(Debug)]
@@ -35,6 +39,7 @@ pub struct Reader {
 pub struct Loaded<'a> {
     pub series: &'a Series,
     file: &'a SamplesFile,
+    folder: &'a Path,
 }
 
 impl Reader {
@@ -74,7 +79,11 @@ impl Reader {
     }
 
     pub fn series(&self) -> impl ExactSizeIterator<Item = Loaded<'_>> + Clone {
-        self.recording.series.iter().zip(&self.files).map(|(series, file)| Loaded { series, file })
+        self.recording.series.iter().zip(&self.files).map(|(series, file)| Loaded {
+            series,
+            file,
+            folder: &self.folder,
+        })
     }
 
     /// The series named `name`.
@@ -84,6 +93,24 @@ impl Reader {
 }
 
 impl<'a> Loaded<'a> {
+    /// Which functions took the instructions of a trial, of the first where that was counted.
+    ///
+    /// # Errors
+    /// When it was, and is not there as it was.
+    pub fn profile(&self) -> Option<Result<(&'a Trial, Profile), String>> {
+        let counted = |trial: &&Trial| trial.outcome == Outcome::Complete && trial.facts.contains_key(PROFILE_CRC);
+        let (number, trial) = self.series.trials.iter().enumerate().find(|(_, trial)| counted(trial))?;
+        let path = self.folder.join(self.series.profile_file(number));
+        let read = || {
+            let text = foreign::read_text(&path, MOST_PROFILE).map_err(|e| e.to_string())?;
+            if trial.facts.get(PROFILE_CRC) != Some(&f64::from(crc32fast::hash(text.as_bytes()))) {
+                return Err("it was changed, or is damaged".to_owned());
+            }
+            Profile::parse(&text)
+        };
+        Some(read().map(|profile| (trial, profile)).map_err(|why| format!("{}: {why}", path.display())))
+    }
+
     /// The warm samples of all trials: what summaries are made of.
     pub fn samples(&self) -> View<'a> {
         self.taken(self.column(0)).without(self.series.unrecorded())

@@ -13,7 +13,9 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::model::{MOST_ROWS, NO_CHECKSUM, Outcome, RECORDING_FILE, Recording, Series, State, Step, Trial};
+use super::model::{
+    MOST_ROWS, NO_CHECKSUM, Outcome, PROFILE_CRC, RECORDING_FILE, Recording, Series, State, Step, Trial,
+};
 use super::samples;
 
 /// Cells that are written at once: so much memory is needed for them, and so many are lost at most when a disk is full.
@@ -143,6 +145,22 @@ impl Writer {
     /// The trial that runs in `series`, to put what was in force and what was counted.
     pub fn trial(&mut self, series: usize) -> Option<&mut Trial> {
         self.recording.series.get_mut(series)?.trials.last_mut()
+    }
+
+    /// Keeps which functions took the instructions of the trial that runs in `series`, in a file beside its samples.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn profile(&mut self, series: usize, text: &str) -> Result<(), Error> {
+        let entry = &mut self.recording.series[series];
+        let path = self.folder.join(entry.profile_file(entry.trials.len().saturating_sub(1)));
+        File::create(&path)
+            .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+            .map_err(Error::io("write", &path))?;
+        if let Some(trial) = entry.trials.last_mut() {
+            trial.facts.insert(PROFILE_CRC.to_owned(), f64::from(crc32fast::hash(text.as_bytes())));
+        }
+        Ok(())
     }
 
     /// Closes the trials that run in `series`, and puts them on disk.

@@ -11,6 +11,7 @@
 pub mod boxes;
 pub mod composition;
 pub mod cumulative;
+pub mod flame;
 pub mod histogram;
 pub mod limit;
 pub mod lines;

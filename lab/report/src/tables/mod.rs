@@ -17,6 +17,7 @@ use crate::measure::Measure;
 use crate::missing;
 use crate::numbers::{Scale, whole};
 use crate::plot::Unit;
+use crate::profiles;
 use crate::table::{RowKind, Table};
 
 /// One column: its header, and its cell for a measured row and for a published one.
@@ -116,7 +117,7 @@ pub(crate) fn of(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> 
         (Unit::Cycles, COUNTS),
     ];
     let tables = kinds.into_iter().filter_map(|(unit, columns)| table(study, group, &with_unit(unit), unit, columns));
-    tables.chain(flushes::of(measures)).collect()
+    tables.chain(flushes::of(measures)).chain(profiles::tables(measures)).collect()
 }
 
 fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit, columns: &[Column]) -> Option<Table> {

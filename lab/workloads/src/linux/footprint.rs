@@ -22,7 +22,7 @@ pub static WORKLOAD: Workload = Workload {
     title: "memory and disk that an environment takes",
     about: "Starts a probe that does nothing, and records what that takes, in bytes. host: the memory of every process of this \
             machine that serves the environment (a runtime, a daemon, a monitor, the probe itself), each page that several share \
-            counted in parts (PSS). guest: the memory as it is seen from inside: of a machine with a kernel of its own, all that \
+            counted in parts (PSS); of a board, all of its memory that is not free. guest: the memory as it is seen from inside: of a machine with a kernel of its own, all that \
             its kernel does not call available; of an Erlang VM, what it has allocated; otherwise the PSS of the probe. disk: the files that those processes have mapped \
             (programs and their libraries), and of a machine its kernel and its image. Not in the figure: files that are read and not mapped, such as the code of an \
             Erlang VM, the memory of this \

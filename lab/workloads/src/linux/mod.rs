@@ -3,6 +3,8 @@
 mod crew;
 mod flow;
 pub mod partner;
+mod path;
+mod protected;
 mod via;
 
 use crate::spec::Workload;

@@ -82,11 +82,11 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
 fn pair(stream: bool) -> Result<[OwnedFd; 2], Failure> {
     let failed = || Failure::os("have two sockets over 127.0.0.1 wait, and send at once");
     let pair: [OwnedFd; 2] = if stream {
-        let (own, other) = net::tcp_pair()?;
+        let (own, other) = net::tcp_pair(net::LOOPBACK)?;
         own.set_nodelay(true).and_then(|()| other.set_nodelay(true)).map_err(failed())?;
         [own.into(), other.into()]
     } else {
-        let (own, other) = net::udp_pair()?;
+        let (own, other) = net::udp_pair(net::LOOPBACK)?;
         [own.into(), other.into()]
     };
     for (socket, limit) in pair.iter().zip([Some(STALL), None]) {

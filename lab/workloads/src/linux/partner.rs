@@ -93,7 +93,7 @@ fn perform(task: Task, connection: &TcpStream, asks: BufReader<TcpStream>) -> Re
             echo_datagrams(&datagrams(connection)?, size, &enough)
         }
         Task::Count { size, datagrams: all, intervals } => {
-            let (mut datagram, mut seen) = (vec![0; size], udp::Seen::new(all));
+            let (mut datagram, mut seen) = (vec![0; size], udp::seen(all));
             let counts: Vec<_> = (0..intervals).map(|_| udp::Counts::default()).collect();
             let talk = Arc::new(udp::Talk::default());
             when_enough(asks, &talk, |talk| &talk.enough)?;

@@ -17,7 +17,7 @@ pub(super) static LOAD: Load = Load {
 const CHUNK: usize = 64 << 10;
 
 fn run(bench: &LoadBench<'_>) -> Result<(), Failure> {
-    let (mut receiving, sending) = net::tcp_pair()?;
+    let (mut receiving, sending) = net::tcp_pair(net::LOOPBACK)?;
     let mut buffer = vec![1u8; CHUNK];
     // SAFETY: the child only writes what exists already to a socket, until that is closed.
     let sender = unsafe { Child::fork(&[sending.as_raw_fd()], || pour(&buffer)) }?;

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::mem::ManuallyDrop;
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::time::Duration;
 
@@ -14,9 +14,13 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 /// How long a stream may stand still before the measurement is given up.
 pub(crate) const STALL: Duration = Duration::from_secs(10);
 
+/// What this machine calls itself.
+pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(crate) const LOOPBACK_6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
+
 /// Both ends of a TCP connection over loopback. Their calls block for at most [`PATIENCE`].
-pub(crate) fn tcp_pair() -> Result<(TcpStream, TcpStream), Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Failure::os("listen on a port of 127.0.0.1"))?;
+pub(crate) fn tcp_pair(on: IpAddr) -> Result<(TcpStream, TcpStream), Failure> {
+    let listener = TcpListener::bind((on, 0)).map_err(Failure::os(format!("listen on a port of {on}")))?;
     let address = listener.local_addr().map_err(Failure::os("learn the port that the kernel chose"))?;
     let one = TcpStream::connect(address).map_err(Failure::os(format!("connect to {address}")))?;
     let own = one.local_addr().map_err(Failure::os("learn the port that the kernel chose"))?;
@@ -37,15 +41,15 @@ pub(crate) fn tcp_pair() -> Result<(TcpStream, TcpStream), Failure> {
 }
 
 /// Two UDP sockets over loopback that hear only each other. Their calls block for at most [`PATIENCE`].
-pub(crate) fn udp_pair() -> Result<(UdpSocket, UdpSocket), Failure> {
-    let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Failure::os("bind a UDP socket to 127.0.0.1"));
+pub(crate) fn udp_pair(on: IpAddr) -> Result<(UdpSocket, UdpSocket), Failure> {
+    let bind = || UdpSocket::bind((on, 0)).map_err(Failure::os(format!("bind a UDP socket to {on}")));
     let (one, other) = (bind()?, bind()?);
     for (socket, peer) in [(&one, &other), (&other, &one)] {
         peer.local_addr()
             .and_then(|address| socket.connect(address))
             .and_then(|()| socket.set_read_timeout(Some(PATIENCE)))
             .and_then(|()| socket.set_write_timeout(Some(PATIENCE)))
-            .map_err(Failure::os("join two UDP sockets over 127.0.0.1"))?;
+            .map_err(Failure::os(format!("join two UDP sockets over {on}")))?;
     }
     Ok((one, other))
 }

@@ -1,5 +1,7 @@
 //! Portable work: plain functions that run on any target, `no_std`, without allocation, system calls or clocks.
 
+pub mod datagrams;
+pub mod losses;
 pub mod memory;
 pub mod stamp;
 

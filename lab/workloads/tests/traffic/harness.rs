@@ -102,7 +102,7 @@ fn trial_with(
     given: &[(&str, &str)],
 ) -> Trial {
     let (workload, params) = params(workload, given);
-    let parts = (workload.parts)(&params, &Machine { cpus: vec![0] });
+    let parts = (workload.parts)(&params, &Machine::of(vec![0]));
     let progress: &'static [Progress] = shared(parts.len(), Progress::default);
     *OBSERVED.lock().expect("no panic in between") = progress.first();
     let mut cells: Vec<_> = parts.iter().map(|p| shared(p.rows as usize * p.columns.len(), || 1u64)).collect();

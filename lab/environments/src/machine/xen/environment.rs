@@ -183,7 +183,7 @@ impl Environment for Xen {
     }
 
     fn machine(&self, _: &Settings, host: &Processors) -> Processors {
-        Processors { cpus: (0..host.cpus.len()).collect() }
+        Processors::of((0..host.cpus.len()).collect())
     }
 
     fn starting(&self) -> f64 {

@@ -127,7 +127,7 @@ fn seconds(params: &Params) -> f64 {
     steps.map(|groups| groups * group).sum::<f64>() * params.number("rounds") as f64
 }
 
-fn parts(params: &Params, _: &Machine) -> Vec<Part> {
+fn parts(params: &Params, machine: &Machine) -> Vec<Part> {
     let rounds = steps(params).count() as u64 * params.number("rounds");
     let times = Part::times(rounds).cold(0).and("groups", Unit::Count);
     // A machine may be much slower than expected; what finds no room is counted.
@@ -143,7 +143,9 @@ fn parts(params: &Params, _: &Machine) -> Vec<Part> {
     meminfo.extend(names.map(|name| Column::new(name, Unit::Bytes)));
     meminfo.extend([Column::new("groups", Unit::Count), Column::new("cgroup", Unit::Bytes)]);
     let mut parts = vec![times, sampled("meminfo", meminfo)];
-    let caches = memory::slab_caches();
+    let own = || memory::slab_caches();
+    let given = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let caches: Vec<String> = machine.caches.map_or_else(own, given);
     if !caches.is_empty() {
         let mut slabinfo = when();
         slabinfo.extend(caches.into_iter().map(|name| Column::new(name, Unit::Bytes)));

@@ -28,6 +28,7 @@ use crate::bench::{Bench, Failure, clock_ns};
 use crate::os::memory::{PageAligned, touch_stack};
 use crate::os::net::{self, STALL};
 use crate::spec::{Kind, Param, Params, Part, Workload};
+use super::path;
 use partner::Partner;
 pub(super) use partner::{Talk, drain, pour};
 use plan::Plan;
@@ -74,6 +75,8 @@ pub static WORKLOAD: Workload = Workload {
             default: "0",
         },
         Param { name: "report", about: "bytes a row", kind: Kind::size(1 << 10, 1 << 34), default: "1MiB" },
+        path::IP,
+        path::IPSEC,
     ],
     parts: |params, _| {
         // Many short rows over a long time are better kept as far as there is room than refused.
@@ -90,7 +93,7 @@ pub static WORKLOAD: Workload = Workload {
 
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
-    let plan = Plan::new(params);
+    let plan = Plan::new(params, path::prepared(params, bench)?);
     let (mut own, partner) = match bench.peer() {
         None => Partner::forked(&plan)?,
         Some(peer) => Partner::outside(&plan, peer)?,

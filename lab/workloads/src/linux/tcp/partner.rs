@@ -47,7 +47,7 @@ pub(super) enum Partner {
 impl Partner {
     /// A process of this environment, over loopback; and this process's end.
     pub(super) fn forked(plan: &Plan) -> Result<(TcpStream, Self), Failure> {
-        let (own, other) = net::tcp_pair()?;
+        let (own, other) = net::tcp_pair(plan.on)?;
         plan.set_buffers(&own)?;
         plan.set_buffers(&other)?;
         let before = plan.others_buffer().of(&other).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! What is asked of a stream.
 
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream};
 
 use crate::bench::Failure;
 use crate::os::net::SocketBuffer;
@@ -18,11 +18,14 @@ pub(super) struct Plan {
     pub(super) sends: bool,
     /// Of the sockets' buffers; 0 lets TCP make them grow.
     pub(super) buffer: u64,
+    /// Where a partner of this machine is.
+    pub(super) on: IpAddr,
 }
 
 impl Plan {
-    pub(super) fn new(params: &Params) -> Self {
+    pub(super) fn new(params: &Params, on: IpAddr) -> Self {
         Self {
+            on,
             total: params.number("total"),
             duration: params.number("duration"),
             report: params.number("report"),

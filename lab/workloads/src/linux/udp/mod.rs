@@ -14,7 +14,7 @@
 
 mod receiver;
 
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 
@@ -26,9 +26,11 @@ use crate::os::net::{self, PATIENCE, SocketBuffer};
 use crate::os::outside::{Outside, Task};
 use crate::os::child::Child;
 use crate::os::sys::{self};
+use crate::portable::datagrams::planned_at;
 use crate::bench::{Bench, Failure, clock_ns};
 use crate::spec::{Kind, Param, Params, Part, Workload};
-pub(super) use receiver::{Counts, Seen, Talk, receive, written};
+use super::path;
+pub(super) use receiver::{Counts, Talk, receive, seen, written};
 
 pub static WORKLOAD: Workload = Workload {
     name: "udp",
@@ -64,6 +66,8 @@ pub static WORKLOAD: Workload = Workload {
             kind: Kind::time(1_000_000, 60_000_000_000),
             default: "100ms",
         },
+        path::IP,
+        path::IPSEC,
     ],
     parts: |params, _| {
         let part = Part::times(rows(params)).cold(0).and("offered", Unit::BitsPerSecond);
@@ -92,7 +96,7 @@ fn rows(params: &Params) -> u64 {
 
 fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
     let mut recorder = bench.recorder(0)?;
-    let plan = Plan::new(params)?;
+    let plan = Plan::new(params, path::prepared(params, bench)?)?;
     let talk = Shared::<Talk>::new()?;
     let counts = SharedSlice::<Counts>::new(plan.intervals)?;
     let (socket, partner) = match bench.peer() {
@@ -112,6 +116,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         totals: Totals::default(),
     };
     touch_stack();
+    let before = path::losses();
     while matches!(partner, Partner::Forked(_)) && !talk.ready.load(Ordering::Acquire) {
         if bench.stopped() {
             return Ok(());
@@ -154,6 +159,7 @@ fn run(params: &Params, bench: &mut Bench<'_>) -> Result<(), Failure> {
         bench.fact("loss_percent", lost as f64 * 100.0 / sent as f64);
     }
     bench.fact("offered_bps", plan.rate as f64);
+    path::say_losses(bench, &before, lost);
     let figures = [("sent", sent), ("received", received), ("lost", lost), ("reordered", reordered)];
     for (name, value) in figures.into_iter().chain([("duplicates", duplicates), ("late", all - received)]) {
         bench.fact(name, value as f64);
@@ -174,9 +180,9 @@ enum Partner {
 impl Partner {
     /// A process of this environment, over loopback; and the socket to send by.
     fn forked(plan: &Plan, talk: &Talk, counts: &[Counts], bench: &mut Bench<'_>) -> Result<(UdpSocket, Self), Failure> {
-        let (own, other) = net::udp_pair()?;
+        let (own, other) = net::udp_pair(plan.on)?;
         SocketBuffer::Receive.say_fixed(bench, &other);
-        let (mut seen, mut datagram) = (Seen::new(plan.datagrams), vec![0u8; plan.size]);
+        let (mut seen, mut datagram) = (seen(plan.datagrams), vec![0u8; plan.size]);
         let body = || receive(&receiver::as_first(), &mut datagram, &mut seen, talk, counts);
         // SAFETY: the partner makes system calls on a socket and memory that exist already, and computes.
         let child = unsafe { Child::fork(&[other.as_raw_fd()], body) }?;
@@ -199,10 +205,12 @@ struct Plan {
     report: u64,
     datagrams: u64,
     intervals: usize,
+    /// Where a receiver of this machine is.
+    on: IpAddr,
 }
 
 impl Plan {
-    fn new(params: &Params) -> Result<Self, Failure> {
+    fn new(params: &Params, on: IpAddr) -> Result<Self, Failure> {
         let (rate, size) = (params.number("rate"), params.number("size"));
         let (duration, report) = (params.number("duration"), params.number("report"));
         let datagrams = u128::from(rate) * u128::from(duration) / (u128::from(size) * 8_000_000_000);
@@ -214,12 +222,12 @@ impl Plan {
                  choose a shorter duration"
             )));
         }
-        Ok(Self { rate, size: size as usize, duration, report, datagrams, intervals: rows(params) as usize })
+        Ok(Self { rate, size: size as usize, duration, report, datagrams, intervals: rows(params) as usize, on })
     }
 
     /// When datagram `sequence` is to be sent, in nanoseconds from the start.
     fn at(&self, sequence: u64) -> u64 {
-        (u128::from(sequence) * self.size as u128 * 8_000_000_000 / u128::from(self.rate)) as u64
+        planned_at(sequence, self.size as u64, self.rate)
     }
 }
 
@@ -351,17 +359,5 @@ impl Sender {
             self.judged += 1;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn planned_times_do_not_drift() {
-        let plan = Plan { rate: 3_000_000, size: 1000, duration: 0, report: 1, datagrams: 0, intervals: 0 };
-        assert_eq!(plan.at(1), 2_666_666);
-        assert_eq!(plan.at(3_000_000), 8_000_000_000_000);
     }
 }

@@ -1,13 +1,13 @@
 //! The receiver of UDP datagrams, in a process of its own.
 //!
-//! Each datagram names the interval in which it was sent, and is counted for that interval. One bit for each sequence
-//! number tells whether it arrived before.
+//! Each datagram names the interval in which it was sent, and is counted for that interval.
 
 use std::net::UdpSocket;
 use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::os::net;
+use crate::portable::datagrams::{self, Arrival};
 
 /// What the receiver counted of the datagrams of one interval.
 #[derive(Debug, Default)]
@@ -51,40 +51,11 @@ pub(super) fn taken(said: &[u64], talk: &Talk, counts: &[Counts]) {
 }
 
 /// Which sequence numbers came.
-pub(in crate::linux) struct Seen {
-    bits: Vec<u64>,
-    next: u64,
-}
+pub(in crate::linux) type Seen = datagrams::Seen<Vec<u64>>;
 
-#[derive(Debug, PartialEq, Eq)]
-enum Arrival {
-    InOrder,
-    Reordered,
-    Duplicate,
-    /// No number that is sent.
-    Foreign,
-}
-
-impl Seen {
-    pub(in crate::linux) fn new(datagrams: u64) -> Self {
-        Self { bits: vec![0; datagrams.div_ceil(64) as usize], next: 0 }
-    }
-
-    fn add(&mut self, sequence: u64) -> Arrival {
-        let Some(word) = usize::try_from(sequence / 64).ok().and_then(|word| self.bits.get_mut(word)) else {
-            return Arrival::Foreign;
-        };
-        let bit = 1 << (sequence % 64);
-        if *word & bit != 0 {
-            return Arrival::Duplicate;
-        }
-        *word |= bit;
-        if sequence < self.next {
-            return Arrival::Reordered;
-        }
-        self.next = sequence + 1;
-        Arrival::InOrder
-    }
+/// With room for so many datagrams.
+pub(in crate::linux) fn seen(datagrams: u64) -> Seen {
+    Seen::new(vec![0; datagrams::words_for(datagrams)])
 }
 
 /// The UDP socket that a forked partner has as descriptor 0. It stays open until the partner ends.
@@ -102,7 +73,7 @@ pub(in crate::linux) fn receive(
     counts: &[Counts],
 ) -> std::io::Result<()> {
     // The memory is this process's own only after a first write, which should not cost the first datagrams.
-    for word in &mut seen.bits {
+    for word in seen.bits() {
         // SAFETY: a word of ours; volatile, so that the write is really done.
         unsafe { std::ptr::from_mut(word).write_volatile(0) };
     }
@@ -152,14 +123,5 @@ mod tests {
         taken(&said, &heard, &here);
         assert_eq!(written(&heard, &here), said);
         assert!(heard.counted.load(Ordering::Relaxed));
-    }
-
-    #[test]
-    fn arrivals_are_told_apart_by_their_numbers() {
-        let mut seen = Seen::new(100);
-        let arrivals: Vec<_> = [0, 1, 4, 2, 2, 5, 0, 99, 128].into_iter().map(|sequence| seen.add(sequence)).collect();
-        use Arrival::{Duplicate, Foreign, InOrder, Reordered};
-        let expected = [InOrder, InOrder, InOrder, Reordered, Duplicate, InOrder, Duplicate, InOrder, Foreign];
-        assert_eq!(arrivals, expected);
     }
 }

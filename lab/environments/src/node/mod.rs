@@ -4,20 +4,21 @@
 //! nanosecond, on any machine. What to do lies in the flash behind the first files. The board reports on its second serial line; its
 //! first is the console.
 
-use std::fs;
+mod follow;
+mod job;
+mod start;
+
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use image::board::{self, Board, FirstFiles, Flash, Kernels, Source};
-use kizami_recording::folder::Effective;
-use kizami_settings::{Setting, Settings};
-use kizami_workloads::{Kind, Machine, Params, Workload};
+use kizami_settings::{Scope, Setting, Settings};
+use kizami_workloads::{Machine, Params, Part, Workload};
 
 use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
-use crate::launch::{self, Started};
+use crate::launch::Started;
 use crate::locate;
 
 /// The board, of those in the folder of boards beside this program.
@@ -27,11 +28,6 @@ const BOARDS: &str = "boards";
 /// The programs of the board.
 const NODE: &str = "board/node";
 const PROBE: &str = "board/kizami-node-probe";
-
-/// What counts the time.
-const CLOCK: &str = "icount";
-/// Each instruction takes 2^5 = 32 ns: 31 million a second, where the study's ARM7TDMI ran at 55 MHz.
-const SHIFT: &str = "5";
 
 /// What the board's first process does. How many processes there may be the kernel reckons by the memory, as if each had one of its own:
 /// here the memory itself is to be the limit.
@@ -46,6 +42,9 @@ probe ended $?
 poweroff
 ";
 
+/// Of the two kernels, the one that takes more memory itself has room for eight groups of 10 and 10.
+const MOST_PROCESSES: u64 = 160;
+
 /// One kind of kernel on it.
 #[derive(Debug)]
 pub struct Node {
@@ -53,25 +52,45 @@ pub struct Node {
     title: &'static str,
     /// The part of its configuration that makes it one of that kind.
     kind: &'static str,
-    /// The flash of this run.
-    flash: Mutex<Option<Flash>>,
+    /// What is made once in a run.
+    made: Mutex<Option<Made>>,
+}
+
+/// The flash without a job, and the kernel in it with its symbols.
+#[derive(Debug, Clone)]
+struct Made {
+    flash: Flash,
+    symbols: PathBuf,
 }
 
 pub static NONE: Node = Node {
     name: "mps2-none",
     title: "Linux on a board without an MMU (Cortex-M3, 8 MB), not preemptible, with a tick of 10 ms",
     kind: "none.config",
-    flash: Mutex::new(None),
+    made: Mutex::new(None),
 };
 pub static PREEMPT: Node = Node {
     name: "mps2-preempt",
     title: "Linux on a board without an MMU (Cortex-M3, 8 MB), preemptible, with high-resolution timers",
     kind: "preempt.config",
-    flash: Mutex::new(None),
+    made: Mutex::new(None),
 };
 
+pub static FAST: Node = Node {
+    name: "mps2-fast",
+    title: "Linux on a board without an MMU (Cortex-M3, 8 MB), preemptible, compiled for speed",
+    kind: "fast.config",
+    made: Mutex::new(None),
+};
+
+/// The settings of a wire to a second board.
+const WIRE: &str = "wire";
+const WIRE_DELAY: &str = "wire_delay";
+
 /// What its probe does.
-const DOES: [&str; 9] = ["empty", "syscall", "signal", "pipe-rtt", "fifo-rtt", "ctx-ring", "fcntl-lock", "messages", "os-latency"];
+const DOES: [&str; 12] = [
+    "empty", "syscall", "signal", "pipe-rtt", "fifo-rtt", "ctx-ring", "fcntl-lock", "messages", "os-latency", "tcp", "udp", "footprint",
+];
 
 impl Environment for Node {
     fn name(&self) -> &'static str {
@@ -103,6 +122,13 @@ impl Environment for Node {
         if has("working_set") && params.number("working_set") != 0 {
             return Err("all memory of the board is of all processes: working_set is 0".into());
         }
+        let processes = || params.number("groups") * (params.number("senders") + params.number("receivers"));
+        if has("groups") && params.choice("mode") != "grow" && processes() > MOST_PROCESSES {
+            let asked = processes();
+            return Err(format!(
+                "its 8 MB hold {MOST_PROCESSES} processes that pass messages, and {asked} are asked for; mode=grow tells where they end"
+            ));
+        }
         if has("op") && ["deliver", "fstat"].contains(&params.choice("op")) {
             return Err(format!("the probe of the board does not do op={}", params.choice("op")));
         }
@@ -116,11 +142,26 @@ impl Environment for Node {
     }
 
     fn has(&self, setting: &Setting) -> bool {
-        setting.name == CLOCK
+        setting.name == job::CLOCK || setting.scope == Scope::Board
     }
 
     fn machine(&self, _: &Settings, _: &Machine) -> Machine {
-        Machine { cpus: vec![0] }
+        Machine { cpus: vec![0], caches: Some(&job::CACHES) }
+    }
+
+    fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
+        let no = |name: &str, why: &str| Err((name.to_owned(), why.to_owned()));
+        match (settings.get(WIRE), settings.get(WIRE_DELAY), settings.get(job::PROFILE)) {
+            (None | Some("off"), Some(_), _) => no(WIRE_DELAY, "there is no wire: wire=10Mbit lays one"),
+            (Some(rate), _, Some("on")) if rate != "off" => {
+                no(job::PROFILE, "two boards at a wire are held to this machine's clock, so that instructions are no time: profile=on goes with wire=off")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn own_loads(&self, _: &Settings) -> Option<&'static [&'static str]> {
+        Some(&["cpu", "network"])
     }
 
     fn joins_groups_for(&self) -> &'static [&'static str] {
@@ -133,7 +174,12 @@ impl Environment for Node {
 
     /// Builds its kernel, if that was not done before.
     fn tried(&self, _: &Settings, _: &AtomicBool) -> Result<(), String> {
-        self.flash().map(drop)
+        self.made().map(drop)
+    }
+
+    fn cold_rows(&self, part: &Part) -> u64 {
+        // A stream of the board may be one row, in a machine that has just started: all of it.
+        if part.columns.iter().any(|column| column.name == "bytes") { 0 } else { part.cold_rows }
     }
 
     fn starting(&self) -> f64 {
@@ -148,51 +194,35 @@ impl Environment for Node {
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
-        let flash = self.flash().map_err(Error::Unusable)?;
-        let job_file = board::one_more("etc/job", words(job).into_bytes()).map_err(|why| Error::Unusable(why.to_string()))?;
-        let bytes = flash.with(&job_file).map_err(|room| Error::Unusable(format!("the flash has room for {room} bytes more")))?;
-        let file = place.scratch.join("flash.bin");
-        fs::write(&file, bytes).map_err(Error::os(format!("write {}", file.display())))?;
+        let made = self.made().map_err(Error::Unusable)?;
         let board = described().map_err(Error::Unusable)?;
-        let program = locate::program(&board.qemu.program, &board.qemu.program).map_err(Error::Unusable)?;
-        let mut command = Command::new(program);
-        command.args(&board.qemu.arguments).args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-nic", "user,restrict=on"]);
-        let shift = job.settings.get(CLOCK).unwrap_or(SHIFT).to_owned();
-        if shift != "off" {
-            command.args(["-icount", &format!("shift={shift},sleep=off")]);
-        }
-        command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console", "-serial", "stdio"]);
-        let at = board.flash.address;
-        command.args(["-device", &format!("loader,file={},addr={at:#x},force-raw=on", file.display())]);
-        let mut started = launch::start(command, launch::Input::Empty, &[], Box::new(launch::report_lines), || {})?;
-        started.read_back = Some(Box::new(move |_| {
-            let why = "an option of QEMU; the same trial gives the same times".to_owned();
-            vec![(CLOCK.to_owned(), Effective { value: shift.clone(), as_requested: true, why })]
-        }));
-        Ok(started)
+        start::start(&start::Machine { board: &board, made: &made }, job, place)
     }
 }
 
 impl Node {
-    /// The flash without a job; its kernel is built if need be.
-    fn flash(&self) -> Result<Flash, String> {
-        let mut kept = self.flash.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(flash) = &*kept {
-            return Ok(flash.clone());
+    /// Its kernel is built if need be.
+    fn made(&self) -> Result<Made, String> {
+        let mut kept = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &*kept {
+            return Ok(made.clone());
         }
         let board = described()?;
         let kind = board.folder.join("../common").join(self.kind);
         let folder = board::kept();
         let kernels = Kernels { folder: &folder, tell: |sentence| eprintln!("  {sentence}") };
-        let flash = Source::installed().and_then(|source| {
+        let made = Source::installed().and_then(|source| {
             let built = board::build(&board, &source, &kind, &kernels)?;
             let probe = locate::ours(PROBE).map_err(|why| image::Error::Form { path: PROBE.into(), why })?;
             let node = locate::ours(NODE).map_err(|why| image::Error::Form { path: NODE.into(), why })?;
             let more = [("bin/probe".to_owned(), probe)];
-            Flash::new(&board, &built, &FirstFiles { node: &node, init: INIT, more: &more }.packed()?)
+            let flash = Flash::new(&board, &built, &FirstFiles { node: &node, init: INIT, more: &more }.packed()?)?;
+            // Unpacking itself is most of what a kernel does until the first process, and nothing of it is measured.
+            let flash = flash.going_on_at(&board, board::entry(&built.symbols)?)?;
+            Ok(Made { flash, symbols: built.symbols })
         });
-        let flash = flash.map_err(|why| why.to_string())?;
-        Ok(kept.insert(flash).clone())
+        let made = made.map_err(|why| why.to_string())?;
+        Ok(kept.insert(made).clone())
     }
 }
 
@@ -200,16 +230,4 @@ fn described() -> Result<Board, String> {
     let boards: Option<PathBuf> = locate::folder(BOARDS);
     let folder = boards.ok_or("the boards are not beside this program: ./x puts the folder image/boards there")?.join(BOARD);
     Board::read(&folder).map_err(|why| why.to_string())
-}
-
-/// What the probe is told: a word a line, numbers as such.
-fn words(job: &Job) -> String {
-    let mut text = format!("workload={}\n", job.workload().name);
-    for param in job.workload().params {
-        match param.kind {
-            Kind::Number { .. } => text.push_str(&format!("{}={}\n", param.name, job.params.number(param.name))),
-            Kind::Choice(_) => text.push_str(&format!("{}={}\n", param.name, job.params.choice(param.name))),
-        }
-    }
-    text
 }
