@@ -63,7 +63,7 @@ macro_rules! embedded {
 
 /// The studies that came with the program, in the order in which they are listed to users. A new one is its file and a
 /// line here.
-static BUILTIN: &[Embedded] = embedded!["linux" with "linux.csv", "nerves" with "nerves.csv", "crosscheck", "actors", "rtos", "environments", "storage" with "storage.csv", "node"];
+static BUILTIN: &[Embedded] = embedded!["linux" with "linux.csv", "nerves" with "nerves.csv", "crosscheck", "actors", "rtos", "environments", "storage" with "storage.csv", "node" with "node.csv"];
 
 /// The names of the built-in studies, in the order in which they are listed to users.
 pub fn builtin() -> impl Iterator<Item = &'static str> {

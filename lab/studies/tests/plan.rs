@@ -247,3 +247,36 @@ fn a_study_says_what_its_wake_ups_are_held_to() {
     assert_eq!(with("[requirement]\ndeadline = \"200us\""), Some((200_000, 1e-6)));
     assert_eq!(with("[requirement]\ndeadline = \"1ms\"\nmiss = 0.01"), Some((1_000_000, 0.01)));
 }
+
+/// What the environment does not do is left out and told; the rest is what the study says.
+#[test]
+fn a_study_is_measured_elsewhere_as_far_as_that_is_possible() {
+    let text = format!(
+        "{TWO_GROUPS}{}",
+        r#"
+[[claim]]
+says = "of both, there"
+elsewhere = ["mps2-none", "mps2-preempt"]
+of = { group = "a", workload = "os-latency", environment = "mps2-preempt" }
+statistic = "mean"
+below = { group = "a", workload = "os-latency", environment = "mps2-none" }
+"#
+    );
+    let here = study(&text);
+    assert!(here.claims.is_empty() && here.left_out(Size::Quick).is_empty());
+    let there = here.elsewhere(&["mps2-none".into(), "mps2-preempt".into()]).expect("it can be moved");
+    let plan =
+        Plan::new(&[there.clone()], Size::Quick, None, &Overrides::new(), 1, &Machine::of(vec![0])).expect("a plan");
+    assert_eq!(names(&plan), ["os-latency.mps2-none", "os-latency.mps2-preempt"]);
+    assert_eq!(there.claims.len(), 1);
+    let left_out = there.left_out(Size::Quick);
+    assert_eq!(left_out.len(), 4, "wakeup, of two groups, in both: {left_out:?}");
+    assert!(left_out.iter().all(|sentence| sentence.starts_with("wakeup in mps2-")));
+    // The copy that is kept beside a recording says it as well.
+    let again = study(&there.text);
+    assert_eq!((again.claims.len(), again.left_out(Size::Quick).len()), (1, 4));
+    let twice = again.elsewhere(&["host".into()]).expect_err("it says already where it is");
+    assert!(twice.iter().any(|problem| problem.to_string().contains("duplicate")), "{twice:?}");
+    let one = study(&text).elsewhere(&["mps2-none".into()]).expect("it can be moved");
+    assert!(one.claims.is_empty());
+}

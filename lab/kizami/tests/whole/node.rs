@@ -66,3 +66,59 @@ fn the_same_run_on_a_board_gives_the_same_bytes() {
     }
     assert!(compared >= 6, "{compared}");
 }
+
+/// Between two processes of a board and between two boards, with IPsec; and where the time goes.
+#[test]
+fn datagrams_of_a_board_are_protected_counted_and_followed() {
+    let lab = Lab::new();
+    if !programs().join("board/kizami-node-probe").exists() {
+        return skipped("kizami: the network of a board: image/node/build makes its probe");
+    }
+    if lab.working("the network of a board", &[BOARD]).is_empty() {
+        return;
+    }
+    let facts = |folder: &PathBuf| -> Vec<(serde_json::Value, serde_json::Value)> {
+        let recording = recorded(folder);
+        let of = |series: &serde_json::Value| (series["params"].clone(), series["trials"][0].clone());
+        series_in(&recording, BOARD).iter().map(|series| of(series)).collect()
+    };
+    let number = |trial: &serde_json::Value, name: &str| trial["facts"][name].as_f64().unwrap_or(f64::NAN);
+    let run = |more: &[&str]| {
+        let run = ["run", "udp", "--wait", "--environment", BOARD, "--trials", "1", "--set", "rate=500kbit"];
+        let run = [&run[..], &["--set", "duration=300ms", "--set", "ip=6"], more].concat();
+        lab.kizami(&run).succeeded();
+        lab.recordings().pop().expect("a recording")
+    };
+
+    let alone = run(&["--set", "ipsec=none,cbc-sha1,gcm,chacha20", "--set", "profile=on"]);
+    let series = facts(&alone);
+    assert_eq!(series.len(), 4);
+    for (params, trial) in &series {
+        assert_eq!(trial["outcome"], "complete", "{params}");
+        assert!(number(trial, "received") > 10.0 && number(trial, "lost") == 0.0, "{params} {trial}");
+        // Here it sleeps between datagrams, which takes time and no instructions.
+        let counted = number(trial, "profile_crc32");
+        assert!(counted >= 0.0 && number(trial, "profiled_ns") > 2e8, "{trial}");
+    }
+    let profiles: Vec<String> = fs::read_dir(&alone)
+        .expect("a recording")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "folded"))
+        .map(|path| fs::read_to_string(path).expect("text"))
+        .collect();
+    assert_eq!(profiles.len(), 4);
+    assert!(profiles.iter().all(|text| text.contains("program;vector_swi")), "{}", profiles[0]);
+    assert_eq!(profiles.iter().filter(|text| text.contains("sha1_transform ")).count(), 1);
+    assert_eq!(profiles.iter().filter(|text| text.contains("chacha_permute ")).count(), 1);
+    let shown = lab.kizami(&["show", &alone.display().to_string()]).succeeded();
+    assert!(shown.stdout.contains("by function"), "{}", shown.stdout);
+
+    let at_wire = run(&["--set", "wire=10Mbit", "--set", "wire_delay=2ms", "--set", "ipsec=gcm"]);
+    let series = facts(&at_wire);
+    let (_, trial) = &series[0];
+    assert_eq!(trial["outcome"], "complete", "{trial}");
+    assert!(number(trial, "received") > 10.0, "{trial}");
+    assert!(number(trial, "wire_frames") > number(trial, "received"), "{trial}");
+    assert_eq!(trial["effective"]["wire"]["value"], "10Mbit", "{trial}");
+    assert_nothing_left_behind(&lab, Duration::from_secs(5));
+}

@@ -6,6 +6,7 @@
 
 mod across;
 mod flushes;
+mod losses;
 
 use std::collections::HashMap;
 
@@ -117,7 +118,7 @@ pub(crate) fn of(study: &Study, group: &Group, measures: &[Measure<'_, '_>]) -> 
         (Unit::Cycles, COUNTS),
     ];
     let tables = kinds.into_iter().filter_map(|(unit, columns)| table(study, group, &with_unit(unit), unit, columns));
-    tables.chain(flushes::of(measures)).chain(profiles::tables(measures)).collect()
+    tables.chain(flushes::of(measures)).chain(losses::of(measures)).chain(profiles::tables(measures)).collect()
 }
 
 fn table(study: &Study, group: &Group, measures: &[&Measure<'_, '_>], unit: Unit, columns: &[Column]) -> Option<Table> {

@@ -13,8 +13,8 @@ use super::path;
 use crate::job::{Job, doing};
 use crate::partner::Partner;
 
-/// A stream that stands still so long is given up.
-const STALL: u64 = 10_000_000_000;
+/// A stream that stands still so long is given up. TCP waits for up to 26 s before it sends the same for the seventh time.
+const STALL: u64 = 60_000_000_000;
 /// A fast stream makes no more rows than there is room for: the rest is left out, and the trial's throughput has it.
 const ROWS: u64 = 4096;
 
@@ -235,6 +235,7 @@ fn receive(own: &Fd, bytes: &mut [u8], plan: &Plan, rows: &mut Rows) -> Result<S
     }
     stream.bytes = stream.bytes.saturating_sub(COUNT as u64);
     rows.bytes = rows.bytes.saturating_sub(COUNT as u64);
+    sockets::finish(own)?;
     rows.end(&stream);
     stream.counted = u64::from_le_bytes(tail);
     Ok(stream)
@@ -251,7 +252,12 @@ fn partner(fd: usize, drains: bool, bytes: &mut [u8], most: u64) -> Result<(), E
         }
     }
     // The descriptor is this process's own copy, which its end closes.
-    sockets::finish(&core::mem::ManuallyDrop::new(Fd::of(fd)))
+    sockets::finish(&core::mem::ManuallyDrop::new(Fd::of(fd)))?;
+    // Whoever ends with something unread breaks the connection, and with it what is still under way. All that comes is that it is enough.
+    while moved(files::read(fd, bytes))? != Some(0) {
+        stalled(begun, time::now())?;
+    }
+    Ok(())
 }
 
 fn drain(fd: usize, bytes: &mut [u8]) -> Result<u64, Errno> {
