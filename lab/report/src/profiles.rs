@@ -79,11 +79,8 @@ fn table(measure: &Measure<'_, '_>) -> Option<Table> {
         }
     };
     let total = counted.profile.total().max(1);
-    let of_one = format!("{} an operation", if counted.instruction_ns.is_some() { "time of" } else { "of" });
-    let mut table = Table::new(&[&heading], &["instructions an operation", &of_one, "share"]);
-    if counted.instruction_ns.is_none() {
-        table.headers.remove(2);
-    }
+    let times: &[&str] = if counted.instruction_ns.is_some() { &["time"] } else { &[] };
+    let mut table = Table::new(&[&heading], &[&["instructions"], times, &["share"]].concat());
     let mut row = |name: String, instructions: u64| {
         let mut cells = vec![name, plain(instructions as f64 / counted.operations)];
         if counted.instruction_ns.is_some() {
@@ -99,7 +96,8 @@ fn table(measure: &Measure<'_, '_>) -> Option<Table> {
         row(format!("{} others", others.len()), others.iter().map(|(_, instructions)| instructions).sum());
     }
     row("all".into(), counted.profile.total());
-    table.note = format!("{}. A function's own instructions, wherever it was called from.", counted.adds_up());
+    table.note =
+        format!("Of one operation, a function's own instructions, wherever it was called from. {}.", counted.adds_up());
     Some(table)
 }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use image::board;
 
-use super::start::escaped;
 use crate::error::Error;
 use crate::locate;
 
@@ -31,4 +30,11 @@ pub(super) fn option(symbols: &Path, scratch: &Path) -> Result<OsString, Error> 
     }
     option.push(format!(",mark={MARK},switch={SWITCH}"));
     Ok(option)
+}
+
+/// A path within an option of QEMU's, where a comma begins the next word.
+pub(super) fn escaped(path: &Path) -> OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let twice = |byte: &u8| std::iter::repeat_n(*byte, if *byte == b',' { 2 } else { 1 });
+    OsString::from_vec(path.as_os_str().as_bytes().iter().flat_map(twice).collect())
 }

@@ -34,6 +34,10 @@ pub(super) const CACHES: [&str; 20] = [
     "vm_region",
 ];
 
+/// The settings of a wire to a second board.
+pub(super) const WIRE: &str = "wire";
+pub(super) const WIRE_DELAY: &str = "wire_delay";
+
 /// Which of two boards at the ends of a wire it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {

@@ -6,13 +6,13 @@
 
 mod follow;
 mod job;
+mod made;
 mod start;
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-use image::board::{self, Board, FirstFiles, Flash, Kernels, Source};
+use image::board::Source;
 use kizami_settings::{Scope, Setting, Settings};
 use kizami_workloads::{Machine, Params, Part, Workload};
 
@@ -20,27 +20,7 @@ use crate::environment::{Environment, Job, Place};
 use crate::error::Error;
 use crate::launch::Started;
 use crate::locate;
-
-/// The board, of those in the folder of boards beside this program.
-const BOARD: &str = "mps2-an385";
-const BOARDS: &str = "boards";
-
-/// The programs of the board.
-const NODE: &str = "board/node";
-const PROBE: &str = "board/kizami-node-probe";
-
-/// What the board's first process does. How many processes there may be the kernel reckons by the memory, as if each had one of its own:
-/// here the memory itself is to be the limit.
-const INIT: &[u8] = b"\
-mount devtmpfs dev /dev
-mount proc proc /proc
-mount sysfs sys /sys
-echo 1000 > /proc/sys/kernel/threads-max
-ip link set lo up
-probe
-probe ended $?
-poweroff
-";
+use made::{Made, NODE, PROBE, described};
 
 /// Of the two kernels, the one that takes more memory itself has room for eight groups of 10 and 10.
 const MOST_PROCESSES: u64 = 160;
@@ -54,13 +34,6 @@ pub struct Node {
     kind: &'static str,
     /// What is made once in a run.
     made: Mutex<Option<Made>>,
-}
-
-/// The flash without a job, and the kernel in it with its symbols.
-#[derive(Debug, Clone)]
-struct Made {
-    flash: Flash,
-    symbols: PathBuf,
 }
 
 pub static NONE: Node = Node {
@@ -82,10 +55,6 @@ pub static FAST: Node = Node {
     kind: "fast.config",
     made: Mutex::new(None),
 };
-
-/// The settings of a wire to a second board.
-const WIRE: &str = "wire";
-const WIRE_DELAY: &str = "wire_delay";
 
 /// What its probe does.
 const DOES: [&str; 12] = [
@@ -151,8 +120,8 @@ impl Environment for Node {
 
     fn takes(&self, settings: &Settings) -> Result<(), (String, String)> {
         let no = |name: &str, why: &str| Err((name.to_owned(), why.to_owned()));
-        match (settings.get(WIRE), settings.get(WIRE_DELAY), settings.get(job::PROFILE)) {
-            (None | Some("off"), Some(_), _) => no(WIRE_DELAY, "there is no wire: wire=10Mbit lays one"),
+        match (settings.get(job::WIRE), settings.get(job::WIRE_DELAY), settings.get(job::PROFILE)) {
+            (None | Some("off"), Some(_), _) => no(job::WIRE_DELAY, "there is no wire: wire=10Mbit lays one"),
             (Some(rate), _, Some("on")) if rate != "off" => {
                 no(job::PROFILE, "two boards at a wire are held to this machine's clock, so that instructions are no time: profile=on goes with wire=off")
             }
@@ -194,9 +163,7 @@ impl Environment for Node {
     }
 
     fn start(&self, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
-        let made = self.made().map_err(Error::Unusable)?;
-        let board = described().map_err(Error::Unusable)?;
-        start::start(&start::Machine { board: &board, made: &made }, job, place)
+        start::start(&self.made().map_err(Error::Unusable)?, job, place)
     }
 }
 
@@ -204,30 +171,9 @@ impl Node {
     /// Its kernel is built if need be.
     fn made(&self) -> Result<Made, String> {
         let mut kept = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = &*kept {
-            return Ok(made.clone());
+        match &*kept {
+            Some(made) => Ok(made.clone()),
+            None => Made::new(self.kind).map(|made| kept.insert(made).clone()),
         }
-        let board = described()?;
-        let kind = board.folder.join("../common").join(self.kind);
-        let folder = board::kept();
-        let kernels = Kernels { folder: &folder, tell: |sentence| eprintln!("  {sentence}") };
-        let made = Source::installed().and_then(|source| {
-            let built = board::build(&board, &source, &kind, &kernels)?;
-            let probe = locate::ours(PROBE).map_err(|why| image::Error::Form { path: PROBE.into(), why })?;
-            let node = locate::ours(NODE).map_err(|why| image::Error::Form { path: NODE.into(), why })?;
-            let more = [("bin/probe".to_owned(), probe)];
-            let flash = Flash::new(&board, &built, &FirstFiles { node: &node, init: INIT, more: &more }.packed()?)?;
-            // Unpacking itself is most of what a kernel does until the first process, and nothing of it is measured.
-            let flash = flash.going_on_at(&board, board::entry(&built.symbols)?)?;
-            Ok(Made { flash, symbols: built.symbols })
-        });
-        let made = made.map_err(|why| why.to_string())?;
-        Ok(kept.insert(made).clone())
     }
-}
-
-fn described() -> Result<Board, String> {
-    let boards: Option<PathBuf> = locate::folder(BOARDS);
-    let folder = boards.ok_or("the boards are not beside this program: ./x puts the folder image/boards there")?.join(BOARD);
-    Board::read(&folder).map_err(|why| why.to_string())
 }

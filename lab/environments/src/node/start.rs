@@ -4,18 +4,17 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::PipeReader;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use image::board::{self, Board};
+use image::board;
 use kizami_recording::folder::Effective;
 use kizami_recording::quantity::Quantity;
 
-use super::follow::{self, COUNTED};
-use super::job::{CLOCK, PROFILE, Side, shift, words};
-use super::{Made, WIRE, WIRE_DELAY};
+use super::follow::{self, COUNTED, escaped};
+use super::job::{CLOCK, PROFILE, Side, WIRE, WIRE_DELAY, shift, words};
+use super::made::Made;
 use crate::environment::{Job, Place};
 use crate::error::Error;
 use crate::launch::{self, Started};
@@ -25,27 +24,14 @@ use crate::wire::{Kind, Wire};
 /// A switch's port has room for so much.
 const QUEUE: usize = 64 << 10;
 
-/// A board with its flash.
-pub(super) struct Machine<'a> {
-    pub board: &'a Board,
-    pub made: &'a Made,
-}
-
-/// A path within an option of QEMU's, where a comma begins the next word.
-pub(super) fn escaped(path: &Path) -> OsString {
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let twice = |byte: &u8| std::iter::repeat_n(*byte, if *byte == b',' { 2 } else { 1 });
-    OsString::from_vec(path.as_os_str().as_bytes().iter().flat_map(twice).collect())
-}
-
 /// Starts the board for a job, and the other one if there is a wire.
-pub(super) fn start(machine: &Machine<'_>, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
+pub(super) fn start(made: &Made, job: &Job, place: &Place<'_>) -> Result<Started, Error> {
     let shift = shift(job);
     let profile = job.settings.get(PROFILE) == Some("on");
     let Some(rate) = job.settings.number(WIRE, Quantity::Rate) else {
-        let mut command = machine.command(job, place, None)?;
+        let mut command = command(made, job, place, None)?;
         if profile {
-            command.arg("-plugin").arg(follow::option(&machine.made.symbols, place.scratch)?);
+            command.arg("-plugin").arg(follow::option(&made.symbols, place.scratch)?);
         }
         let mut started = launched(command, &[])?;
         started.profile = profile.then(|| place.scratch.join(COUNTED));
@@ -61,8 +47,8 @@ pub(super) fn start(machine: &Machine<'_>, job: &Job, place: &Place<'_>) -> Resu
     let delay = job.settings.number(WIRE_DELAY, Quantity::Time).unwrap_or(0);
     let kind = Kind { rate, delay: Duration::from_nanos(delay), queue: QUEUE };
     let (wire, [own, other]) = Wire::lay(kind).map_err(Error::os("lay a wire"))?;
-    let partner = launched(machine.command(job, place, Some(Side::Other))?, &[other.as_fd()])?;
-    let mut started = launched(machine.command(job, place, Some(Side::Own))?, &[own.as_fd()])?;
+    let partner = launched(command(made, job, place, Some(Side::Other))?, &[other.as_fd()])?;
+    let mut started = launched(command(made, job, place, Some(Side::Own))?, &[own.as_fd()])?;
     started.server = Some(Box::new(partner));
     started.read_back = Some(Box::new(move |_| {
         let held = "instructions are held to the clock of this machine, so that both boards have one: no two runs are the same".to_owned();
@@ -96,39 +82,37 @@ fn launched(command: Command, descriptors: &[BorrowedFd<'_>]) -> Result<Started,
     launch::start(command, launch::Input::Empty, descriptors, Box::new(listener), || {})
 }
 
-impl Machine<'_> {
-    /// The command line. A board at a wire has its end of that as descriptor 3.
-    fn command(&self, job: &Job, place: &Place<'_>, wire: Option<Side>) -> Result<Command, Error> {
-        let Self { board, made } = self;
-        let told = words(job, place.trial, (board.memory.bytes, made.flash.used()), wire);
-        let told = board::one_more("etc/job", told.into_bytes()).map_err(|why| Error::Unusable(why.to_string()))?;
-        let full = |room| Error::Unusable(format!("the flash has room for {room} bytes more, which what is to be done does not fit in"));
-        let bytes = made.flash.with(&told).map_err(full)?;
-        let file = place.scratch.join(if wire == Some(Side::Other) { "other.bin" } else { "flash.bin" });
-        fs::write(&file, bytes).map_err(Error::os(format!("write {}", file.display())))?;
-        let program = locate::program(&board.qemu.program, &board.qemu.program).map_err(Error::Unusable)?;
-        let mut command = Command::new(program);
-        command.args(&board.qemu.arguments).args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
-        match wire {
-            None => command.args(["-nic", "user,restrict=on"]),
-            Some(side) => {
-                let last = if side == Side::Own { 1 } else { 2 };
-                command.args(["-netdev", "dgram,id=wire,local.type=fd,local.str=3"]);
-                command.args(["-net", &format!("nic,netdev=wire,macaddr=52:54:00:09:00:0{last}")])
-            }
-        };
-        if let Some(shift) = shift(job) {
-            // Two boards with a wire have to have one time.
-            let held = if wire.is_some() { "sleep=on,align=on" } else { "sleep=off" };
-            command.args(["-icount", &format!("shift={shift},{held}")]);
+/// The command line. A board at a wire has its end of that as descriptor 3.
+fn command(made: &Made, job: &Job, place: &Place<'_>, wire: Option<Side>) -> Result<Command, Error> {
+    let board = &made.board;
+    let told = words(job, place.trial, (board.memory.bytes, made.flash.used()), wire);
+    let told = board::one_more("etc/job", told.into_bytes()).map_err(|why| Error::Unusable(why.to_string()))?;
+    let full = |room| Error::Unusable(format!("the flash has room for {room} bytes more, which what is to be done does not fit in"));
+    let bytes = made.flash.with(&told).map_err(full)?;
+    let file = place.scratch.join(if wire == Some(Side::Other) { "other.bin" } else { "flash.bin" });
+    fs::write(&file, bytes).map_err(Error::os(format!("write {}", file.display())))?;
+    let program = locate::program(&board.qemu.program, &board.qemu.program).map_err(Error::Unusable)?;
+    let mut command = Command::new(program);
+    command.args(&board.qemu.arguments).args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+    match wire {
+        None => command.args(["-nic", "user,restrict=on"]),
+        Some(side) => {
+            let last = if side == Side::Own { 1 } else { 2 };
+            command.args(["-netdev", "dgram,id=wire,local.type=fd,local.str=3"]);
+            command.args(["-net", &format!("nic,netdev=wire,macaddr=52:54:00:09:00:0{last}")])
         }
-        command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console", "-serial", "stdio"]);
-        let mut loader = OsString::from("loader,file=");
-        loader.push(escaped(&file));
-        loader.push(format!(",addr={:#x},force-raw=on", board.flash.address));
-        let mut kernel = OsString::from("loader,file=");
-        kernel.push(escaped(&made.symbols));
-        command.arg("-device").arg(loader).arg("-device").arg(kernel);
-        Ok(command)
+    };
+    if let Some(shift) = shift(job) {
+        // Two boards with a wire have to have one time.
+        let held = if wire.is_some() { "sleep=on,align=on" } else { "sleep=off" };
+        command.args(["-icount", &format!("shift={shift},{held}")]);
     }
+    command.args(["-chardev", "file,id=console,path=/dev/stderr", "-serial", "chardev:console", "-serial", "stdio"]);
+    let mut loader = OsString::from("loader,file=");
+    loader.push(escaped(&file));
+    loader.push(format!(",addr={:#x},force-raw=on", board.flash.address));
+    let mut kernel = OsString::from("loader,file=");
+    kernel.push(escaped(&made.symbols));
+    command.arg("-device").arg(loader).arg("-device").arg(kernel);
+    Ok(command)
 }

@@ -111,7 +111,7 @@ fn datagrams_of_a_board_are_protected_counted_and_followed() {
     assert_eq!(profiles.iter().filter(|text| text.contains("sha1_transform ")).count(), 1);
     assert_eq!(profiles.iter().filter(|text| text.contains("chacha_permute ")).count(), 1);
     let shown = lab.kizami(&["show", &alone.display().to_string()]).succeeded();
-    assert!(shown.stdout.contains("by function"), "{}", shown.stdout);
+    assert!(shown.out.contains("by function"), "{}", shown.out);
 
     let at_wire = run(&["--set", "wire=10Mbit", "--set", "wire_delay=2ms", "--set", "ipsec=gcm"]);
     let series = facts(&at_wire);

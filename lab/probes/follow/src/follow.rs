@@ -24,9 +24,11 @@ pub struct Follower {
     at: At,
     /// Where the others are, by the address of what the kernel saved last of each.
     others: HashMap<u64, At>,
-    /// The last addresses that the switch wrote to and read from.
+    /// Where the switch has saved the last of one task, and where it has taken the last of the next from. It saves first; what it writes after it
+    /// has read (which task runs now) is of none.
     saved: u64,
     taken: u64,
+    takes: bool,
     counts: bool,
 }
 
@@ -46,6 +48,7 @@ impl Follower {
             others,
             saved: 0,
             taken: 0,
+            takes: false,
             counts: false,
         })
     }
@@ -64,10 +67,10 @@ impl Follower {
 
     /// The switch wrote to memory, or read from it.
     pub fn accesses(&mut self, address: u64, writes: bool) {
-        if writes {
-            self.saved = address;
-        } else {
-            self.taken = address;
+        match (writes, self.takes) {
+            (false, _) => (self.taken, self.takes) = (address, true),
+            (true, false) => self.saved = address,
+            (true, true) => {}
         }
     }
 
@@ -77,6 +80,9 @@ impl Follower {
         if leaves && block.place.function != self.switch && !block.place.begins {
             self.others.insert(self.saved, self.calls.below(self.at));
             self.at = self.others.remove(&self.taken).unwrap_or(BOTTOM);
+        }
+        if block.place.function == self.switch && block.place.begins {
+            self.takes = false;
         }
         self.at = self.calls.step(self.at, block.place);
         if block.place.function == self.mark && block.place.begins {
@@ -143,8 +149,12 @@ mod tests {
         let mut machine = machine();
         let switch = |machine: &mut Follower, saved: u64, taken: u64| {
             run(machine, &[(0x300, 1)]);
+            machine.accesses(saved - 4, true);
             machine.accesses(saved, true);
+            // The address of something else, and which task runs now.
+            machine.accesses(0x310, false);
             machine.accesses(taken, false);
+            machine.accesses(0x9000, true);
         };
         run(&mut machine, &[(0x1000, 1), (0x100, 1), (0x400, 1), (0x110, 1), (0x200, 10)]);
         // The first is in send; the second begins, and is in checks when it is left.

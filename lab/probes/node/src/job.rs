@@ -1,5 +1,6 @@
 //! A job: what is asked for, and where it is told how it went.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,24 +9,25 @@ use node::output::Output;
 use node::sys::{Errno, process, time};
 use plain::{Arguments, report};
 
-use crate::loads::Loads;
 use crate::samples::Samples;
+
+/// Tells something.
+type Say = Box<dyn Fn(&mut Output)>;
 
 pub struct Job<'a> {
     pub arguments: &'a Arguments,
     line: usize,
-    loads: Loads,
+    at_end: Option<Say>,
 }
 
 impl<'a> Job<'a> {
     pub fn new(arguments: &'a Arguments, line: usize) -> Self {
-        Self { arguments, line, loads: Loads::default() }
+        Self { arguments, line, at_end: None }
     }
 
-    /// Starts what is to run beside.
-    pub fn start_loads(&mut self) -> Result<(), String> {
-        self.loads = Loads::start(self.arguments)?;
-        Ok(())
+    /// What is to be told when everything else was.
+    pub fn at_end(&mut self, say: impl Fn(&mut Output) + 'static) {
+        self.at_end = Some(Box::new(say));
     }
 
     /// The open line to the lab.
@@ -101,7 +103,9 @@ impl<'a> Job<'a> {
 
     /// Tells that everything was told.
     pub fn end(&self, out: &mut Output) {
-        self.loads.say(out);
+        if let Some(say) = &self.at_end {
+            say(out);
+        }
         report::done(out);
     }
 }

@@ -23,6 +23,7 @@ use alloc::format;
 use alloc::string::String;
 
 use job::Job;
+use loads::Loads;
 use node::output::Output;
 use node::sys::Fd;
 use node::sys::files::{self, O_RDWR};
@@ -94,7 +95,8 @@ fn killed(job: &mut Job<'_>) -> Result<(), String> {
 }
 
 fn run(job: &mut Job<'_>) -> Result<(), String> {
-    job.start_loads()?;
+    let loads = Loads::start(job.arguments)?;
+    job.at_end(move |out| loads.say(out));
     job.wait_for_its_place()?;
     let job = &*job;
     match job.arguments.text("workload")? {
