@@ -50,7 +50,7 @@ impl std::error::Error for Problem {}
 /// Below this likeness (1 is equal), a name is not what was meant.
 const LIKE: f64 = 0.6;
 /// Up to this many names are listed when none is like what was written.
-const FEW: usize = 16;
+const FEW: usize = 20;
 
 /// The name that was probably meant.
 pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
