@@ -181,6 +181,8 @@ impl Follow<'_> {
                 }
                 Ok(Ok(Report::Failed { why })) => {
                     let why = self.probe.trouble().map_or_else(|| why.clone(), |trouble| format!("{why}: {trouble}"));
+                    let why =
+                        self.at_the_other_end().map_or(why.clone(), |other| format!("{why}; the other end: {other}"));
                     return asked_to_end.map_or(TrialEnd::Failed(why), |(_, end)| end);
                 }
                 Ok(Ok(report)) => {
@@ -224,6 +226,16 @@ impl Follow<'_> {
                 Some(_) => {}
             }
         }
+    }
+
+    /// What the program that the probe talks to says of itself, if it failed.
+    fn at_the_other_end(&self) -> Option<String> {
+        let reports = &self.probe.server.as_ref()?.reports;
+        let failed = |report| match report {
+            Ok(Report::Failed { why }) => Some(why),
+            _ => None,
+        };
+        reports.try_iter().find_map(failed)
     }
 
     fn take_profile(&mut self) -> Result<(), String> {

@@ -114,7 +114,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "LOAD[,LOAD…]", value_delimiter = ',')]
     pub load: Vec<String>,
 
-    /// Where a workload runs
+    /// Where a workload runs; or a study instead of where it says, as far as it is done there
     #[arg(long, value_name = "ENVIRONMENT", value_delimiter = ',')]
     pub environment: Vec<String>,
 

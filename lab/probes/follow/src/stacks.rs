@@ -1,8 +1,8 @@
 //! Who called whom, from the blocks of code that run, one after the other.
 //!
 //! A block at the beginning of a function was called (or jumped to): the function lies above the one before. A block in the middle of a
-//! function that lies below was returned to: what lies above it has ended. Any other block in the middle of a function is of one that
-//! began before it was looked at: nothing is known of its callers.
+//! function that lies below was returned to: what lies above it has ended. Any other block in the middle of a function is of one with more
+//! than one beginning, as those in assembly language have: it was called, too.
 
 use std::collections::HashMap;
 
@@ -67,7 +67,7 @@ impl Calls {
         while below != BOTTOM && of(below) != place.function {
             below = self.nodes[below as usize].below;
         }
-        if below == BOTTOM { self.called(BOTTOM, place.function) } else { below }
+        if below == BOTTOM { self.called(at, place.function) } else { below }
     }
 
     /// What `at` was called from.
@@ -148,8 +148,9 @@ mod tests {
         seen(enters(4), &[9, 1, 3, 4]);
         seen(goes_on(1), &[9, 1]);
         seen(goes_on(9), &[9]);
-        // Of what was never called nothing is known.
-        seen(goes_on(7), &[7]);
+        // It has another beginning.
+        seen(goes_on(7), &[9, 7]);
+        seen(goes_on(9), &[9]);
     }
 
     #[test]
