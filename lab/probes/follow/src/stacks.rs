@@ -2,7 +2,7 @@
 //!
 //! A block at the beginning of a function was called (or jumped to): the function lies above the one before. A block in the middle of a
 //! function that lies below was returned to: what lies above it has ended. Any other block in the middle of a function is of one with more
-//! than one beginning, as those in assembly language have: it was called, too.
+//! than one beginning, as those in assembly language have: it was called, too. A program was called by nobody.
 
 use std::collections::HashMap;
 
@@ -22,6 +22,9 @@ struct Node {
 
 /// Where a task is in its calls: a node.
 pub type At = u32;
+
+/// No function of the kernel's: a program.
+const OUTSIDE: u32 = 0;
 
 /// Below all calls.
 pub const BOTTOM: At = 0;
@@ -67,7 +70,12 @@ impl Calls {
         while below != BOTTOM && of(below) != place.function {
             below = self.nodes[below as usize].below;
         }
-        if below == BOTTOM { self.called(at, place.function) } else { below }
+        match below {
+            // Programs are below everything, and so end what began before it was looked at.
+            BOTTOM if place.function == OUTSIDE => self.called(BOTTOM, place.function),
+            BOTTOM => self.called(at, place.function),
+            below => below,
+        }
     }
 
     /// What `at` was called from.
@@ -151,6 +159,10 @@ mod tests {
         // It has another beginning.
         seen(goes_on(7), &[9, 7]);
         seen(goes_on(9), &[9]);
+        // What lies below was not seen from the beginning, until a program runs.
+        seen(goes_on(0), &[0]);
+        seen(enters(1), &[0, 1]);
+        seen(goes_on(0), &[0]);
     }
 
     #[test]
