@@ -265,8 +265,8 @@ below = { group = "a", workload = "os-latency", environment = "mps2-none" }
     let here = study(&text);
     assert!(here.claims.is_empty() && here.left_out(Size::Quick).is_empty());
     let there = here.elsewhere(&["mps2-none".into(), "mps2-preempt".into()]).expect("it can be moved");
-    let plan =
-        Plan::new(&[there.clone()], Size::Quick, None, &Overrides::new(), 1, &Machine::of(vec![0])).expect("a plan");
+    let plan = Plan::new(std::slice::from_ref(&there), Size::Quick, None, &Overrides::new(), 1, &Machine::of(vec![0]))
+        .expect("a plan");
     assert_eq!(names(&plan), ["os-latency.mps2-none", "os-latency.mps2-preempt"]);
     assert_eq!(there.claims.len(), 1);
     let left_out = there.left_out(Size::Quick);
