@@ -25,8 +25,25 @@ pub(super) const ON_DISK: &str = "ext4";
 const OF_NETWORK: [&str; 1] = [network::MODULE];
 
 /// What a kernel of Debian's needs for IPsec, beyond what it has in itself: the probe loads it when it is asked for that, from here.
-const OF_IPSEC: [&str; 8] =
-    ["esp4", "esp6", "xfrm_user", "authenc", "echainiv", "seqiv", "gcm", "chacha20poly1305"];
+const OF_IPSEC: [&str; 16] = [
+    // What makes initialisation vectors takes them from a generator of random numbers.
+    "sha512_generic",
+    "sha3_generic",
+    "jitterentropy_rng",
+    "drbg",
+    "esp4",
+    "esp6",
+    "xfrm_user",
+    "authenc",
+    "echainiv",
+    "seqiv",
+    "ctr",
+    "ghash_generic",
+    "gcm",
+    "chacha_generic",
+    "poly1305_generic",
+    "chacha20poly1305",
+];
 const IPSEC: &str = "lib/ipsec";
 
 /// It is less than half as large, and to unpack it is a twentieth of what the kernel does until the first process (docs/image.md).

@@ -291,6 +291,24 @@ fn where_instructions_are_the_clock_it_repeats_to_the_nanosecond() {
     }
 }
 
+/// A load of this machine would take no time there.
+#[test]
+fn where_instructions_are_the_clock_a_guest_has_loads_of_its_own_and_it_protects_its_datagrams() {
+    let lab = Lab::new();
+    if lacks_guests(&lab, "loads and IPsec of a guest's own") {
+        return;
+    }
+    let run = ["run", "udp", "--wait", "--environment", "qemu", "--trials", "1", "--load", "cpu", "--set", "icount=3"];
+    let set = ["--set", "vm_cpus=1", "--set", "ipsec=gcm", "--set", "ip=6", "--set", "rate=2Mbit"];
+    lab.kizami(&[&run[..], &set, &["--set", "duration=200ms"]].concat()).succeeded();
+    let recording = recorded(&lab.recording());
+    let trial = &series_in(&recording, "qemu")[0]["trials"][0];
+    assert_eq!(trial["outcome"], "complete", "{trial}");
+    assert!(trial["facts"]["received"].as_f64().is_some_and(|received| received > 10.0), "{trial}");
+    assert_eq!(trial["effective"]["load"]["value"], "cpu", "{trial}");
+    assert!(trial["facts"]["load_cpu_operations"].as_f64().is_some_and(|operations| operations > 0.0), "{trial}");
+}
+
 /// The disk of a monitor, as that was given it.
 const DISK: i32 = 6;
 
