@@ -83,14 +83,16 @@ fn datagrams_of_a_board_are_protected_counted_and_followed() {
         series_in(&recording, BOARD).iter().map(|series| of(series)).collect()
     };
     let number = |trial: &serde_json::Value, name: &str| trial["facts"][name].as_f64().unwrap_or(f64::NAN);
-    let run = |more: &[&str]| {
+    let run = |name: &str, more: &[&str]| {
+        let out = lab.path().join(name);
+        let folder = out.display().to_string();
         let run = ["run", "udp", "--wait", "--environment", BOARD, "--trials", "1", "--set", "rate=500kbit"];
-        let run = [&run[..], &["--set", "duration=300ms", "--set", "ip=6"], more].concat();
+        let run = [&run[..], &["--set", "duration=300ms", "--set", "ip=6", "--out", &folder], more].concat();
         lab.kizami(&run).succeeded();
-        lab.recordings().pop().expect("a recording")
+        out
     };
 
-    let alone = run(&["--set", "ipsec=none,cbc-sha1,gcm,chacha20", "--set", "profile=on"]);
+    let alone = run("alone", &["--set", "ipsec=none,cbc-sha1,gcm,chacha20", "--set", "profile=on"]);
     let series = facts(&alone);
     assert_eq!(series.len(), 4);
     for (params, trial) in &series {
@@ -113,7 +115,7 @@ fn datagrams_of_a_board_are_protected_counted_and_followed() {
     let shown = lab.kizami(&["show", &alone.display().to_string()]).succeeded();
     assert!(shown.out.contains("by function"), "{}", shown.out);
 
-    let at_wire = run(&["--set", "wire=10Mbit", "--set", "wire_delay=2ms", "--set", "ipsec=gcm"]);
+    let at_wire = run("wire", &["--set", "wire=10Mbit", "--set", "wire_delay=2ms", "--set", "ipsec=gcm"]);
     let series = facts(&at_wire);
     let (_, trial) = &series[0];
     assert_eq!(trial["outcome"], "complete", "{trial}");
