@@ -47,8 +47,14 @@ pub struct Started {
     running: Box<dyn Running>,
 }
 
-/// Facts of a trial.
-pub(crate) type AtEnd = Box<dyn FnOnce() -> Vec<(String, f64)> + Send>;
+/// What is known of a trial when it is over.
+pub(crate) type AtEnd = Box<dyn FnOnce() -> Known + Send>;
+
+#[derive(Default)]
+pub(crate) struct Known {
+    pub facts: Vec<(String, f64)>,
+    pub effective: Vec<(String, Effective)>,
+}
 
 /// What serves a probe and is no child of the lab.
 #[derive(Debug, Default)]
@@ -184,11 +190,15 @@ pub(crate) fn report_lines(stream: impl Read, sender: &Sender<Result<Report, Str
     report_lines_among(|_| false, stream, sender);
 }
 
-/// The same where somebody else writes lines as well, which are `theirs`.
-pub(crate) fn report_lines_among(theirs: fn(&str) -> bool, stream: impl Read, sender: &Sender<Result<Report, String>>) {
+/// The same where lines are written as well that are no reports: `takes` says which it takes.
+pub(crate) fn report_lines_among(
+    takes: impl Fn(&str) -> bool,
+    stream: impl Read,
+    sender: &Sender<Result<Report, String>>,
+) {
     for line in BufReader::new(stream).lines() {
         let report = match line {
-            Ok(line) if line.trim().is_empty() || theirs(&line) => continue,
+            Ok(line) if line.trim().is_empty() || takes(&line) => continue,
             Ok(line) => Report::parse(&line),
             Err(e) => Err(format!("the probe's reports cannot be read: {e}")),
         };

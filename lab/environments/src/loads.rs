@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use kizami_protocol::Report;
+use kizami_protocol::{Report, Worked};
 use kizami_recording::folder::Effective;
 use kizami_workloads::loads::Load;
 
@@ -65,27 +65,15 @@ fn wait_until_it_works(load: &Load, started: &Started, interrupt: &AtomicBool) -
 impl Running {
     /// Ends the loads: what was in force, and how much each did.
     pub(crate) fn stop(mut self) -> (Effective, BTreeMap<String, f64>) {
-        let mut facts = BTreeMap::new();
-        let mut idle = Vec::new();
         for (_, started) in &mut self.loads {
             drop(started.stdin.take());
         }
-        for (load, started) in &mut self.loads {
-            let mut operations = 0.0;
-            let begun = Instant::now();
-            while let Ok(Ok(report)) = started.reports.recv_timeout(PATIENCE.saturating_sub(begun.elapsed())) {
-                match report {
-                    Report::Fact { value, .. } => operations = value,
-                    Report::Failed { why } => idle.push(format!("{}: {why}", load.name)),
-                    _ => {}
-                }
-            }
-            if operations == 0.0 {
-                idle.push(format!("{} did nothing", load.name));
-            }
-            facts.insert(format!("load_{}_operations", load.name), operations);
+        let mut worked = Worked::default();
+        for (load, started) in &self.loads {
+            let until = Instant::now() + PATIENCE;
+            let next = || started.reports.recv_timeout(until.saturating_duration_since(Instant::now())).ok()?.ok();
+            worked.add(load.name, std::iter::from_fn(next));
         }
-        let value = self.loads.iter().map(|(l, _)| l.name).collect::<Vec<_>>().join("+");
-        (Effective { value, as_requested: idle.is_empty(), why: idle.join("; ") }, facts)
+        worked.told()
     }
 }

@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use kizami_protocol::{Arena, PartSize, Report};
@@ -102,9 +102,9 @@ pub fn run_trial(
         sink,
     };
     let end = follow.until_it_ends(interrupt);
-    for (name, value) in follow.probe.at_end.take().map(|told| told()).unwrap_or_default() {
-        follow.sink.fact(&name, value);
-    }
+    let known = follow.probe.at_end.take().map(|known| known()).unwrap_or_default();
+    known.facts.iter().for_each(|(name, value)| follow.sink.fact(name, *value));
+    known.effective.into_iter().for_each(|(setting, effective)| follow.sink.effective(&setting, effective));
     follow.hand_on().map_err(Error::Unusable)?;
     let sink = follow.sink;
     if let Some(flushes) = audit.and_then(Audit::counted) {
@@ -228,14 +228,18 @@ impl Follow<'_> {
         }
     }
 
-    /// What the program that the probe talks to says of itself, if it failed.
-    fn at_the_other_end(&self) -> Option<String> {
-        let reports = &self.probe.server.as_ref()?.reports;
-        let failed = |report| match report {
-            Ok(Report::Failed { why }) => Some(why),
-            _ => None,
-        };
-        reports.try_iter().find_map(failed)
+    /// What became of the program that the probe talks to, if it failed or is gone.
+    fn at_the_other_end(&mut self) -> Option<String> {
+        let server = self.probe.server.as_mut()?;
+        let mut done = false;
+        loop {
+            match server.reports.try_recv() {
+                Ok(Ok(Report::Failed { why })) => return Some(why),
+                Ok(report) => done |= matches!(report, Ok(Report::Done {})),
+                Err(TryRecvError::Empty) => return None,
+                Err(TryRecvError::Disconnected) => return (!done).then(|| format!("it {}", server.end(Duration::ZERO))),
+            }
+        }
     }
 
     fn take_profile(&mut self) -> Result<(), String> {

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::build::Built;
 use super::description::Board;
+use super::tree;
 use crate::error::Error;
 
 /// See the module.
@@ -18,6 +19,10 @@ pub struct Flash {
     /// Where the first files are.
     files: usize,
 }
+
+/// The places of two parts.
+const TREE: usize = 2;
+const FILES: usize = 3;
 
 /// What an erased flash reads as.
 const ERASED: u8 = 0xff;
@@ -69,13 +74,35 @@ impl Flash {
         Ok(self)
     }
 
+    /// The same, with more words for the kernel's command line, which stands in the device tree.
+    ///
+    /// # Errors
+    /// When the tree has none, or no room for them.
+    pub fn telling(mut self, board: &Board, words: &str) -> Result<Self, Error> {
+        let [at, end] = [board.flash.tree, board.flash.files].map(|place| (place - board.flash.address) as usize);
+        let form = |why: String| Error::Form { path: board.folder.clone(), why };
+        let tree = tree::with_words(&self.bytes[at..at + self.parts[TREE].1], words)
+            .ok_or_else(|| form("its device tree has no command line for the kernel (/chosen, bootargs)".into()))?;
+        let room = end - at;
+        if tree.len() > room {
+            return Err(form(format!(
+                "with these words the device tree has {} bytes, and room for {room}",
+                tree.len()
+            )));
+        }
+        self.bytes[at..end].fill(ERASED);
+        self.bytes[at..at + tree.len()].copy_from_slice(&tree);
+        self.parts[TREE].1 = tree.len();
+        Ok(self)
+    }
+
     /// With one archive more behind the first files, which the kernel unpacks as well.
     ///
     /// # Errors
     /// When there is no room for it; how much there is.
     pub fn with(&self, archive: &[u8]) -> Result<Vec<u8>, usize> {
         // The kernel looks for the next at multiples of four.
-        let at = (self.files + self.parts[3].1).next_multiple_of(4);
+        let at = (self.files + self.parts[FILES].1).next_multiple_of(4);
         let mut bytes = self.bytes.clone();
         let room = bytes.len().saturating_sub(at);
         bytes.get_mut(at..at + archive.len()).ok_or(room)?.copy_from_slice(archive);

@@ -9,6 +9,7 @@ mod files;
 mod flash;
 mod source;
 mod symbols;
+mod tree;
 
 pub use build::{Built, Kernels, build, kept};
 pub use description::Board;

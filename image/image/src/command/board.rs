@@ -32,6 +32,9 @@ pub struct Options {
     /// More files: where they stand in the image, =, and where they are taken from
     #[arg(long = "file", value_name = "PATH=FILE", value_parser = pair)]
     files: Vec<(String, PathBuf)>,
+    /// More words for the kernel's command line, such as ignore_loglevel
+    #[arg(long, value_name = "WORDS")]
+    append: Option<String>,
     /// Where kernels are kept
     #[arg(long, value_name = "FOLDER", default_value_os_t = board::kept())]
     kept: PathBuf,
@@ -69,7 +72,10 @@ pub fn make(options: &Options) -> Result<(), Error> {
     let init = options.init.clone().unwrap_or_else(|| common.join("init"));
     let init = fs::read(&init).map_err(io("read", &init))?;
     let files = FirstFiles { node: &options.node, init: &init, more: &options.files }.packed()?;
-    let flash = Flash::new(&board, &built, &files)?;
+    let mut flash = Flash::new(&board, &built, &files)?;
+    if let Some(words) = &options.append {
+        flash = flash.telling(&board, words)?;
+    }
     fs::create_dir_all(&options.out).map_err(io("make the folder", &options.out))?;
     let place = options.out.join("flash.bin");
     // Whole or not at all.

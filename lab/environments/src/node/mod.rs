@@ -7,6 +7,7 @@
 mod follow;
 mod job;
 mod made;
+mod pace;
 mod start;
 
 use std::sync::atomic::AtomicBool;

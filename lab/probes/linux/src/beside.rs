@@ -1,12 +1,13 @@
 //! Background loads that this probe runs itself, where those of the lab's machine would not be noticed: in a virtual machine whose clock
 //! are its instructions. They are children of the probe, as the lab has them elsewhere.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use kizami_protocol::Report;
+use kizami_protocol::{Report, Worked};
 use kizami_recording::folder::Effective;
 
 /// The name of the setting.
@@ -39,7 +40,7 @@ impl Beside {
             beside.0.push(Load { name: name.clone(), child, stdin, reports: BufReader::new(stdout).lines() });
         }
         for load in &mut beside.0 {
-            match load.next() {
+            match report(&mut load.reports) {
                 Some(Report::Ready {}) => {}
                 Some(Report::Failed { why }) => return Err(format!("the load {} could not begin: {why}", load.name)),
                 _ => return Err(format!("the load {} ended before it did anything", load.name)),
@@ -49,33 +50,19 @@ impl Beside {
     }
 
     /// Ends them: what was in force, and how much each did. Nothing where there were none.
-    pub fn stop(mut self) -> Option<(Effective, Vec<(String, f64)>)> {
-        let (mut facts, mut idle) = (Vec::new(), Vec::new());
+    pub fn stop(mut self) -> Option<(Effective, BTreeMap<String, f64>)> {
         self.0.iter_mut().for_each(|load| drop(load.stdin.take()));
+        let mut worked = Worked::default();
         for load in &mut self.0 {
-            let mut operations = 0.0;
-            while let Some(report) = load.next() {
-                match report {
-                    Report::Fact { value, .. } => operations = value,
-                    Report::Failed { why } => idle.push(format!("{}: {why}", load.name)),
-                    _ => {}
-                }
-            }
-            if operations == 0.0 {
-                idle.push(format!("{} did nothing", load.name));
-            }
-            facts.push((format!("load_{}_operations", load.name), operations));
+            worked.add(&load.name, std::iter::from_fn(|| report(&mut load.reports)));
         }
-        let value = self.0.iter().map(|load| load.name.as_str()).collect::<Vec<_>>().join("+");
-        (!value.is_empty()).then(|| (Effective { value, as_requested: idle.is_empty(), why: idle.join("; ") }, facts))
+        (!self.0.is_empty()).then(|| worked.told())
     }
 }
 
-impl Load {
-    fn next(&mut self) -> Option<Report> {
-        let line = self.reports.next()?.ok()?;
-        serde_json::from_str(&line).ok()
-    }
+/// What a load says next.
+fn report(reports: &mut Lines<BufReader<ChildStdout>>) -> Option<Report> {
+    serde_json::from_str(&reports.next()?.ok()?).ok()
 }
 
 impl Drop for Load {

@@ -58,7 +58,7 @@ impl<'a> Job<'a> {
     pub fn window<T>(&self, operations: u64, work: impl FnOnce() -> T) -> T {
         self.ready();
         if !self.is_profiled() {
-            return work();
+            return self.paced(work);
         }
         process::processor();
         let begin = time::now();
@@ -72,6 +72,20 @@ impl<'a> Job<'a> {
         if operations > 0 {
             self.fact("profiled_operations", operations);
         }
+        done
+    }
+
+    /// Does what a trial is about. Where there is a wire the lab is told of the clock before and after, as the wire has the lab's.
+    pub fn paced<T>(&self, work: impl FnOnce() -> T) -> T {
+        let wire = self.arguments.text("wire").is_ok();
+        let tell = || {
+            if wire {
+                report::clock(&mut Output::to(self.line), time::now());
+            }
+        };
+        tell();
+        let done = work();
+        tell();
         done
     }
 

@@ -14,6 +14,11 @@ pub fn fact(out: &mut impl Write, name: &str, value: u64) {
     let _ = writeln!(out, "{{\"fact\":{{\"name\":\"{name}\",\"value\":{value}}}}}");
 }
 
+/// What the machine's clock says: no report, but a line for whoever started the machine.
+pub fn clock(out: &mut impl Write, nanoseconds: u64) {
+    let _ = writeln!(out, "clock {nanoseconds}");
+}
+
 /// What is in force of a setting.
 pub fn effective(out: &mut impl Write, setting: &str, value: &str, as_requested: bool, why: &str) {
     let (value, why) = (Text(value), Text(why));

@@ -18,10 +18,12 @@ mod arena;
 pub mod frames;
 mod guest;
 pub mod handover;
+mod loads;
 mod messages;
 
 pub use arena::{Arena, PartSize};
 pub use guest::{Domain, FromGuest, ToGuest, VERSION};
+pub use loads::Worked;
 pub use messages::{Keep, MachineStart, Report, Request, Start, ending};
 
 /// The descriptor under which a process finds its arena.

@@ -83,7 +83,9 @@ pub fn stream(job: &Job<'_>) -> Result<(), String> {
     if path::is_partner(job) {
         let socket = path::accepted(ends.here, path::DATA).map_err(doing("wait for the other board"))?;
         buffers(&socket, buffer)?;
-        return partner(socket.number(), sends, &mut theirs, plan.total).map_err(doing("do the other half"));
+        return job
+            .paced(|| partner(socket.number(), sends, &mut theirs, plan.total))
+            .map_err(doing("do the other half"));
     }
     let (own, other) = match ends.there {
         None => {

@@ -82,7 +82,7 @@ pub fn datagrams(job: &Job<'_>) -> Result<(), String> {
         let control = path::accepted(ends.here, path::CONTROL).map_err(doing("wait for the other board"))?;
         let before = path::losses();
         let dropped = || path::losses().since(&before);
-        let counted = receiver.count(&socket, control.number(), dropped).map_err(doing("receive"));
+        let counted = job.paced(|| receiver.count(&socket, control.number(), dropped)).map_err(doing("receive"));
         // The last words are on their way when this board would end.
         let _ = time::sleep(GRACE);
         return counted;
