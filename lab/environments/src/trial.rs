@@ -237,7 +237,9 @@ impl Follow<'_> {
                 Ok(Ok(Report::Failed { why })) => return Some(why),
                 Ok(report) => done |= matches!(report, Ok(Report::Done {})),
                 Err(TryRecvError::Empty) => return None,
-                Err(TryRecvError::Disconnected) => return (!done).then(|| format!("it {}", server.end(Duration::ZERO))),
+                Err(TryRecvError::Disconnected) => {
+                    return (!done).then(|| format!("it {}", server.end(Duration::ZERO)));
+                }
             }
         }
     }

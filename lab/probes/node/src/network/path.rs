@@ -18,6 +18,9 @@ const PATIENCE: u64 = 50_000_000;
 /// The other board may start later, and an address of IPv6 is looked for on the wire before it is used.
 const STARTING: u64 = 60_000_000_000;
 
+/// How long a board waits before it uses the wire, whose time it then has.
+const CATCHING_UP: u64 = 1_000_000_000;
+
 /// What says that datagrams to the machine itself need no protection, by IPv4.
 const EXEMPT: [&str; 2] = ["/proc/sys/net/ipv4/conf/lo/disable_xfrm", "/proc/sys/net/ipv4/conf/lo/disable_policy"];
 
@@ -64,6 +67,8 @@ pub fn prepared(job: &Job<'_>) -> core::result::Result<Ends, String> {
             netlink::up(INTERFACE, true).map_err(doing("bring up the network interface"))?;
             let bits = if here.is_ipv4() { 24 } else { 64 };
             netlink::add_address(INTERFACE, here, bits).map_err(doing("give it an address"))?;
+            // A start is more work than what follows: a board that is late after it catches up here.
+            let _ = time::sleep(CATCHING_UP);
             Ends { here, there: Some(on_wire(version, other)) }
         }
         Err(_) if version == "4" => Ends { here: Ipv4Addr::LOCALHOST.into(), there: None },
