@@ -50,6 +50,7 @@ pub struct Started {
 /// What is known of a trial when it is over.
 pub(crate) type AtEnd = Box<dyn FnOnce() -> Known + Send>;
 
+/// What an environment counted in a trial, and what it then knows of settings.
 #[derive(Default)]
 pub(crate) struct Known {
     pub facts: Vec<(String, f64)>,
