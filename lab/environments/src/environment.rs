@@ -58,6 +58,14 @@ pub trait Environment: Sync {
         false
     }
 
+    /// Makes what all its starts are made of. The first time on a machine that may take minutes, so that only a run does it.
+    ///
+    /// # Errors
+    /// A sentence that says what went wrong.
+    fn prepared(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Starts it once, where only that tells whether it works here; as the first job has it, so that this may go on with it.
     ///
     /// # Errors

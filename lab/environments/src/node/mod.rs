@@ -10,7 +10,6 @@ mod made;
 mod pace;
 mod start;
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use image::board::Source;
@@ -83,6 +82,10 @@ impl Environment for Node {
         locate::ours(NODE).and_then(|_| locate::ours(PROBE)).map(drop)
     }
 
+    fn lacks(&self) -> Vec<String> {
+        vec!["The first run that needs its kernel builds it, which takes minutes; it is kept.".to_owned()]
+    }
+
     fn does(&self, workload: &Workload) -> bool {
         DOES.contains(&workload.name)
     }
@@ -143,7 +146,7 @@ impl Environment for Node {
     }
 
     /// Builds its kernel, if that was not done before.
-    fn tried(&self, _: &Settings, _: &AtomicBool) -> Result<(), String> {
+    fn prepared(&self) -> Result<(), String> {
         self.made().map(drop)
     }
 

@@ -22,7 +22,8 @@ pub fn keep_working(plan: &mut Plan, interrupt: &AtomicBool, starting: impl Fn(&
             return obstacle.clone();
         }
         starting(environment);
-        let obstacle = environment.tried(&planned.job.settings, interrupt).err();
+        let tried = |()| environment.tried(&planned.job.settings, interrupt);
+        let obstacle = environment.prepared().and_then(tried).err();
         let obstacle = obstacle.map(|why| format!("{} is not measured: {why}", environment.name()));
         known.push((environment.name(), obstacle.clone()));
         obstacle

@@ -170,8 +170,8 @@ impl Lab {
     pub fn working(&self, test: &str, environments: &[&'static str]) -> Vec<&'static str> {
         let works = |name: &&str| {
             let environment = kizami_environments::find(name).expect("it is in the list");
-            let tried =
-                environment.available().and_then(|()| environment.tried(&Settings::default(), &AtomicBool::new(false)));
+            let tried = |()| environment.tried(&Settings::default(), &AtomicBool::new(false));
+            let tried = environment.available().and_then(|()| environment.prepared()).and_then(tried);
             environment.end();
             if let Err(why) = &tried {
                 skipped(&format!("kizami: {test} in {name}: {why}"));
